@@ -1,0 +1,235 @@
+"""What each exercise of one submission gets, with the reasons.
+
+Its claim has to hold, its answer has to be right, and its checks must find nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from longfat.analysis.grading.checks import CHECKS, Finding, forged
+from longfat.analysis.grading.scores import Score
+from longfat.analysis.grading.submission import AS_THE_KEY, Handed
+from longfat.common.suggest import listed
+from longfat.errors import InputError
+from longfat.model.metric import Metric
+from longfat.model.units import format_quantity, parse_literal
+from longfat.study.claims.aggregates import NotRunError, ResultScope, factor
+from longfat.study.claims.columns import number
+from longfat.study.claims.rows import Table
+from longfat.study.grading.answers import of_kind
+from longfat.study.grading.model import KEY_PREFIX, Exercise, Grading, PartKind
+from longfat.study.metrics import find_metric
+
+if TYPE_CHECKING:
+    from longfat.model.metric import Unit
+
+_READING = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([A-Za-z]\w*)")
+_SAME_FIGURE = 0.01
+
+_ALWAYS = ("algorithm", "figures", "rate")
+"""The checks that are made of every part, whatever the exercises require."""
+
+# What an answer is when it is off by just this factor.
+_SLIPS = (
+    (8.0, "bits and bytes may be mixed up"),
+    (1000.0, "a prefix may be wrong (k, M, G)"),
+    (1e6, "a prefix may be wrong (k, M, G)"),
+    (2.0, "a factor of 2: one way or both, buffer or window?"),
+)
+_SLIP = 0.06
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Grades the exercises of one submission."""
+
+    grading: Grading
+    handed: Mapping[str, Handed]
+    results: Mapping[str, Mapping[str, float]]
+    is_solution: bool
+    _seen: dict[tuple[str, str, frozenset[str]], list[Finding]] = field(default_factory=dict)
+    _more: list[Finding] = field(default_factory=list)
+
+    def findings(self) -> list[Finding]:
+        """Return what the checks of exercises found, and then all others."""
+        found = [one for each in self._seen.values() for one in each] + self._more
+        checked = {(part, check) for part, check, _ in self._seen}
+        for name, handed in self.handed.items():
+            for check in CHECKS:
+                if check in _ALWAYS and (name, check) not in checked:
+                    found += CHECKS[check].findings(handed)
+        return found
+
+    def score(self, exercise: Exercise) -> Score:
+        """Return the points of an exercise, with the reasons."""
+        handed = self.handed[exercise.part]
+        if handed.problem:
+            return Score(exercise=exercise, points=0.0, reasons=(handed.problem,))
+        reasons: list[str] = []
+        key = ""
+        if exercise.claim is not None:
+            reasons += self._claim(exercise)
+        if exercise.term is not None:
+            key, wrong = self._answer(exercise, handed)
+            reasons += wrong
+        cases = frozenset(exercise.cases or exercise.named)
+        for name in exercise.checks:
+            reasons += [
+                f"{CHECKS[name].title}: {one.words}" for one in self._look(name, handed, cases)
+            ]
+            reasons += self._not_run(handed, cases) if not reasons else []
+        points = 0.0 if reasons else exercise.points
+        return Score(
+            exercise=exercise, points=points, reasons=tuple(dict.fromkeys(reasons)), key=key
+        )
+
+    def _look(self, name: str, handed: Handed, cases: frozenset[str]) -> list[Finding]:
+        place = (handed.part.name, name, cases)
+        if place not in self._seen:
+            self._seen[place] = CHECKS[name].findings(handed, cases)
+        return self._seen[place]
+
+    def _not_run(self, handed: Handed, cases: frozenset[str]) -> list[str]:
+        """Return why cases did not run in which a check would have found something."""
+        return [
+            f"{one.name}: {one.problem}"
+            for one in handed.cases
+            if one.problem and (not cases or one.name in cases)
+        ]
+
+    # ----------------------------------------------------------------- claims
+
+    def _claim(self, exercise: Exercise) -> list[str]:
+        claim = exercise.claim
+        assert claim is not None
+        played = [one for each in self.handed.values() for one in each.cases]
+        false = [
+            f"{one.name}: {words}"
+            for one in played
+            if one.name in claim.cases
+            for words in forged(one)
+        ]
+        if false:
+            return false
+        missing = sorted(case for case in claim.cases if case not in self.results)
+        if missing:
+            return [self._missing(case) for case in missing]
+        table = Table(self.results, tuple(self.grading.known))
+        try:
+            if claim.holds(table):
+                return []
+        except (InputError, NotRunError):
+            pass  # a number does not exist, so the condition on it is false
+        measured = self._measured(claim.expression)
+        beside = f" ({'; '.join(measured)})" if measured else ""
+        return [f"it does not hold that {claim.text}{beside}"]
+
+    def _missing(self, case: str) -> str:
+        for handed in self.handed.values():
+            for played in handed.cases:
+                if played.name == case:
+                    return f"{case}: {played.problem}"
+            if handed.problem and (handed.part.name == case or handed.part.kind is PartKind.STUDY):
+                return f"{handed.part.name}: {handed.problem}"
+        there = [one.name for each in self.handed.values() for one in each.cases]
+        return f"the study has no case {case!r}" + (
+            f" (there are: {listed(there)})" if there else ""
+        )
+
+    def _measured(self, expression: str) -> list[str]:
+        """Return what was measured of each metric that an expression names."""
+        found = []
+        for case, flow, name in dict.fromkeys(_READING.findall(expression)):
+            known = self.grading.known.get(case, {})
+            full = find_metric(flow, name, known)
+            if full is None or case.startswith(KEY_PREFIX):
+                continue
+            value = self.results.get(case, {}).get(full)
+            shown = "not measured" if value is None else format_quantity(value, known[full].unit)
+            found.append(f"{case}.{flow}.{name}: {shown}")
+        return found
+
+    # ---------------------------------------------------------------- answers
+
+    def _answer(self, exercise: Exercise, handed: Handed) -> tuple[str, list[str]]:
+        """Return the key for the instructor, and what is wrong with an answer."""
+        unit = exercise.answer_unit
+        value = self._key(exercise)
+        if value is None:
+            missing = [self._missing(case) for case in exercise.named if case not in self.results]
+            return "", missing or ["the runs that it is about do not have this figure"]
+        key = _in_unit(value, exercise)
+        answer = handed.answers.get(exercise.name)
+        if answer is None:
+            return key, ["not answered"]
+        if self.is_solution and answer.text == AS_THE_KEY:
+            return key, []
+        if answer.quantity is None:
+            return key, [answer.problem]
+        given = of_kind(answer.quantity, unit)
+        if given is None:
+            example = f"such as {_example(exercise)}" if exercise.unit else "without a unit"
+            return key, [f"{answer.text!r} is of another kind than the question needs: {example}"]
+        if abs(given - value) <= exercise.tolerance * abs(value):
+            return key, []
+        reason = f"{answer.text!r} is not within {exercise.tolerance * 100:g} % of the answer"
+        slip = _slip(given, value)
+        reasons = [f"{reason}; {slip}" if slip else reason]
+        if exercise.named and not slip and not self._is_measured(given, unit):
+            self._more.append(
+                Finding(
+                    check="figures",
+                    where=f"{handed.part.name}, {exercise.name}",
+                    words=f"{answer.text!r} is none of the figures of any run",
+                )
+            )
+            reasons.append("no run gave this figure")
+        return key, reasons
+
+    def _key(self, exercise: Exercise) -> float | None:
+        """Return the answer key in the base unit; None if it has no value."""
+        assert exercise.term is not None
+        table = Table(self.results, tuple(self.grading.known))
+        try:
+            found = number(exercise.term, ResultScope(table)) / factor(exercise.answer_unit)
+        except (InputError, NotRunError):
+            return None
+        return found if math.isfinite(found) else None
+
+    def _is_measured(self, given: float, unit: Unit) -> bool:
+        """Return whether any run, the student's or the instructor's, gave a figure."""
+        for case, metrics in self.results.items():
+            known: Mapping[str, Metric] = self.grading.known.get(case, {})
+            for name, value in metrics.items():
+                metric = known.get(name)
+                if metric is not None and metric.unit is not unit:
+                    continue
+                if abs(given - value) <= _SAME_FIGURE * abs(value):
+                    return True
+        return False
+
+
+def _slip(given: float, value: float) -> str:
+    if not given or not value:
+        return ""
+    ratio = max(given / value, value / given)
+    for factor_, words in _SLIPS:
+        if abs(ratio / factor_ - 1) <= _SLIP:
+            return words
+    return ""
+
+
+def _in_unit(value: float, exercise: Exercise) -> str:
+    """Return a key in the unit of its exercise."""
+    if not exercise.unit:
+        return f"{value:.4g}"
+    return f"{value / parse_literal(f'1{exercise.unit}').value:.4g} {exercise.unit}"
+
+
+def _example(exercise: Exercise) -> str:
+    return f"12.3 {exercise.unit}"

@@ -1,0 +1,138 @@
+"""The points of a submission, with reasons: for its student, and for the instructor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from longfat.analysis.grading.checks import CHECKS, Finding
+from longfat.analysis.grading.submission import Submission
+from longfat.study.grading.model import Exercise, Grading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What an exercise gave.
+
+    Attributes:
+        exercise: the exercise.
+        points: the points that were earned, before lateness.
+        reasons: why not all of them.
+        key: the answer key, for the instructor; empty where there is none.
+    """
+
+    exercise: Exercise
+    points: float
+    reasons: tuple[str, ...] = ()
+    key: str = ""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all points were earned."""
+        return not self.reasons
+
+    @property
+    def visible_reasons(self) -> tuple[str, ...]:
+        """The reasons as a student may read them."""
+        if self.exercise.hidden and self.reasons:
+            return ("a hidden check did not hold",)
+        return self.reasons
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data, for the instructor."""
+        return {
+            "exercise": self.exercise.name,
+            "title": self.exercise.shown,
+            "points": self.points,
+            "max_points": self.exercise.points,
+            "hidden": self.exercise.hidden,
+            "reasons": list(self.reasons),
+            "key": self.key,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """A submission with its points.
+
+    Attributes:
+        submission: the submission.
+        grading: what it was graded against.
+        scores: one for each exercise.
+        findings: what checks found, whether they cost points or not.
+        problems: why parts, or cases of them, could not be used.
+        late_s: how long after the deadline it came, in seconds; 0 if in time or not known.
+        late_share: the share of the earned points which that costs.
+    """
+
+    submission: Submission
+    grading: Grading
+    scores: tuple[Score, ...]
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[str, ...] = ()
+    late_s: float = 0.0
+    late_share: float = 0.0
+
+    @property
+    def earned(self) -> float:
+        """The points of all exercises."""
+        return sum(score.points for score in self.scores)
+
+    @property
+    def penalty(self) -> float:
+        """The points that lateness costs."""
+        return round(self.earned * self.late_share, 2)
+
+    @property
+    def total(self) -> float:
+        """The points that count."""
+        return round(self.earned - self.penalty, 2)
+
+    @property
+    def most(self) -> float:
+        """The points that could be earned."""
+        return sum(score.exercise.points for score in self.scores)
+
+    @property
+    def visible_findings(self) -> tuple[Finding, ...]:
+        """The findings that a student may read: not those of hidden exercises alone."""
+        hidden = {
+            f"{score.exercise.part}, {score.exercise.name}"
+            for score in self.scores
+            if score.exercise.hidden
+        }
+        secret, open_ = (
+            {
+                reason
+                for score in self.scores
+                if score.exercise.hidden is is_hidden
+                for reason in score.reasons
+            }
+            for is_hidden in (True, False)
+        )
+        return tuple(
+            one
+            for one in self.findings
+            if one.where not in hidden
+            and f"{CHECKS[one.check].title}: {one.words}" not in secret - open_
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data, for the instructor."""
+        submitted = self.submission.submitted
+        return {
+            "student": self.submission.student,
+            "seed": self.submission.seed,
+            "submitted": None if submitted is None else submitted.isoformat(),
+            "points": self.total,
+            "max_points": self.most,
+            "earned": self.earned,
+            "late_s": self.late_s,
+            "penalty": self.penalty,
+            "exercises": [score.to_json() for score in self.scores],
+            "findings": [
+                {"check": one.check, "where": one.where, "found": one.words}
+                for one in self.findings
+            ],
+            "problems": list(self.problems),
+        }
