@@ -9,7 +9,8 @@ import pytest
 
 from longfat.study.claims.columns import column, holds, number, truth
 from longfat.study.claims.terms import PLAIN, Dimension
-from longfat.study.grid.expressions import Kinds, NameScope, parse_condition, parse_expression
+from longfat.study.grid.expressions import parse_condition, parse_expression
+from longfat.study.grid.language import Kinds, NameScope
 
 
 class Plain(Kinds):

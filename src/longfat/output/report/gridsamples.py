@@ -13,7 +13,7 @@ from longfat.study.claims.aggregates import CaseMetric, factor
 from longfat.study.claims.columns import Column, column
 from longfat.study.claims.tally import measure
 from longfat.study.figures.spec import Sampled
-from longfat.study.grid.expressions import Named, Word, text_code
+from longfat.study.grid.language import Named, Word, text_code
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict

@@ -22,7 +22,7 @@ from longfat.study.claims.columns import Column, Value, column, truth
 from longfat.study.claims.rows import NO_ROW, Indices, Mask, Rows, Table
 from longfat.study.claims.tally import MOST_EXAMPLES, Example, Tally, measure, unit_of
 from longfat.study.claims.terms import Condition, Dimension, Results, Term
-from longfat.study.grid.expressions import Named, Word, text_code
+from longfat.study.grid.language import Named, Word, text_code
 
 if TYPE_CHECKING:
     import numpy as np

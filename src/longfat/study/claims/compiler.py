@@ -31,7 +31,7 @@ from longfat.study.claims.pins import pinned_values
 from longfat.study.claims.rows import Indices, Rows, Table
 from longfat.study.claims.terms import Condition, Term
 from longfat.study.figures.spec import Sampled
-from longfat.study.grid.expressions import NameBuilder, Word
+from longfat.study.grid.language import NameBuilder, Word
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,8 @@ from longfat.common.extras import lazy
 from longfat.model.metric import Metric, Unit
 from longfat.model.parameter import ParameterValue
 from longfat.study.claims.terms import Results
-from longfat.study.grid.expressions import Kind, Kinds
 from longfat.study.grid.grid import Axes, Combination
+from longfat.study.grid.language import Kind, Kinds
 from longfat.study.metrics import find_metric
 
 if TYPE_CHECKING:

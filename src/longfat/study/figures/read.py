@@ -34,7 +34,7 @@ from longfat.study.figures.axes import read_labels, read_log, read_ranges
 from longfat.study.figures.groups import by_number, differing, fixed_values, grouped
 from longfat.study.figures.spec import FigureKind, FigureSpec, Quantity
 from longfat.study.figures.theory import read_curves, read_marks
-from longfat.study.grid.expressions import COMMA_HINT, Texts
+from longfat.study.grid.language import COMMA_HINT, Texts
 from longfat.study.model import Planned
 from longfat.study.node import Node
 

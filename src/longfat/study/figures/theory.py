@@ -18,8 +18,9 @@ from longfat.study.claims.rows import Indices
 from longfat.study.claims.terms import DIMENSIONS
 from longfat.study.figures.groups import differing, grouped
 from longfat.study.figures.spec import FigureSpec, Quantity, Theory
-from longfat.study.grid.expressions import Expression, NameScope, text_code
+from longfat.study.grid.expressions import Expression
 from longfat.study.grid.grid import Axes
+from longfat.study.grid.language import NameScope, text_code
 from longfat.study.node import Node
 
 if TYPE_CHECKING:

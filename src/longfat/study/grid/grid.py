@@ -29,18 +29,14 @@ from longfat.study.claims.terms import DIMENSIONS, Condition, Dimension
 from longfat.study.grid.expressions import (
     Bindings,
     Expression,
-    Kind,
-    Kinds,
-    Texts,
     holds,
-    name_problem,
     number_shown,
     number_word,
     parse_condition,
     parse_expression,
-    text_code,
     writable,
 )
+from longfat.study.grid.language import Kind, Kinds, Texts, name_problem, text_code
 from longfat.study.grid.templates import Text, has_expression, read_text
 from longfat.study.grid.values import MOST_CASES, Value, read_rows, read_values
 from longfat.study.node import Node
