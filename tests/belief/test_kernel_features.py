@@ -278,7 +278,7 @@ ip netns exec h2 tcpdump -Z root -n -i e1 -c 1 -w /tmp/syn.pcap 'tcp[tcpflags] &
 sleep 1
 ip netns exec h2 iperf3 -s -1 > /dev/null &
 sleep 1
-ip netns exec h1 iperf3 -c 10.0.0.2 -t 1 > /dev/null
+ip netns exec h1 iperf3 -c 10.0.0.2 -t 1 -b 1M > /dev/null
 sleep 1
 python3 -c "print('flags', open('/tmp/syn.pcap', 'rb').read()[24 + 16 + 14 + 20 + 12:][:2].hex())"
 """
