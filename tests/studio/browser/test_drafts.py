@@ -170,11 +170,10 @@ def test_two_tabs_that_open_at_once_have_one_network(
 
 
 def test_a_file_opened_while_the_page_starts_stays_in_front(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+    studio: Studio, browser: Browser
 ) -> None:
-    workspace = tmp_path_factory.mktemp("early")
-    (workspace / "mine.yaml").write_text("title: Mine\nnetwork: {hosts: {h7: 10.0.0.7/8}}\n")
-    studio = Studio(workspace)
+    text = "title: Mine\nnetwork: {hosts: {h7: 10.0.0.7/8}}\n"
+    (studio.workspace / "mine.yaml").write_text(text)
     context = browser.new_context()
     page = context.new_page()
     held: list[Route] = []
@@ -196,4 +195,3 @@ def test_a_file_opened_while_the_page_starts_stays_in_front(
     expect(tabs).to_have_text(["mine", "network-1"])
     expect(node(page, "h7")).to_be_visible()
     context.close()
-    studio.end()
