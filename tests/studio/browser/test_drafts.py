@@ -147,10 +147,7 @@ def test_another_workspace_on_the_same_port_sees_nothing(
     expect(page.locator(".react-flow__node")).to_have_count(count)
 
 
-def test_two_tabs_that_open_at_once_have_one_network(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    studio = Studio(tmp_path_factory.mktemp("empty"))
+def test_two_tabs_that_open_at_once_have_one_network(studio: Studio, browser: Browser) -> None:
     context = browser.new_context()
     pages = [context.new_page() for _ in range(2)]
     # Both begin before either has made anything.
@@ -166,7 +163,6 @@ def test_two_tabs_that_open_at_once_have_one_network(
         expect(tabs).to_have_count(3)
         assert sorted(tabs.all_inner_texts()) == ["network-1", "network-2", "network-3"]
     context.close()
-    studio.end()
 
 
 def test_a_file_opened_while_the_page_starts_stays_in_front(
