@@ -137,6 +137,8 @@ class Job:
             self._members.require_some()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), _LOOK_EVERY_S / 2)
+        if self._running:
+            await self._poll_members()
 
     # -- workers
 
@@ -233,7 +235,8 @@ class Job:
         case = attempt.case
         try:
             worker = await attempt.finished(self._client)
-            self._running = {entry for entry in self._running if entry[0] != attempt.name}
+            # Who else began it is lost, which the next look at the workers reports.
+            self._running.discard((attempt.name, worker))
             self._changed.set()
             if attempt.check is not None:
                 self._vote(attempt.check, attempt.workers[0], await attempt.outcome())
