@@ -31,6 +31,20 @@ def test_progress_is_kept_and_added_to(client: TestClient, workspace: Path) -> N
     assert client.get("/api/progress").json() == []
 
 
+def test_an_earlier_change_that_comes_later_does_not_replace(client: TestClient) -> None:
+    def send(page: str, number: int, right: bool | None) -> bool | None:
+        answers = {"4": {"text": "ARP", "right": right}}
+        sent = {"page": page, "number": number, "answers": answers}
+        found = client.put(PLACE, json=sent).json()["answers"]["4"]["right"]
+        assert isinstance(found, bool | None)
+        return found
+
+    assert send("one", 2, True) is True
+    assert send("one", 1, None) is True
+    assert send("two", 1, False) is False
+    assert send("one", 3, None) is None
+
+
 @pytest.mark.parametrize(
     ("sent", "words"),
     [

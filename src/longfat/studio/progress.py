@@ -41,6 +41,7 @@ _MOST_KEY = 300
 _MOST_LINES = 256
 _MOST_ANSWER = 2000
 _MOST_BYTES = 1 << 20
+_MOST_CHANGES = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +161,8 @@ class ProgressBook:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._lock = threading.Lock()
+        # By lab, kind and key: the page that changed an entry last, and its number for that.
+        self._numbers: dict[tuple[str, str, str], tuple[str, int]] = {}
         self.pages = Pages()
 
     def read(self, lab: str) -> Progress:
@@ -173,6 +176,9 @@ class ProgressBook:
 
     def change(self, lab: str, asked: Asked) -> Progress:
         """Merge a page's changes into the progress in a lab, and send them to the other pages.
+
+        A page's requests may be processed in another order than it sent them, so it
+        numbers them: an entry is not replaced by an earlier one of the same page.
 
         Raises:
             InputError: there is no such lab, the changes are invalid or too large, or they
@@ -196,7 +202,13 @@ class ProgressBook:
             "claims": dict(claims),
             "answers": dict(answers),
         }
-        return self._add(lab, change, counts, page=asked.maybe_name("page") or "")
+        return self._add(
+            lab,
+            change,
+            counts,
+            page=asked.maybe_name("page") or "",
+            number=asked.maybe_integer("number", least=0, most=_MOST_CHANGES) or 0,
+        )
 
     def note_exercises(self, lab: str, exercises: Mapping[str, ExerciseProgress]) -> None:
         """Store the results of exercises, and send them to all pages.
@@ -213,10 +225,19 @@ class ProgressBook:
         counts: Mapping[str, int],
         *,
         page: str,
+        number: int = 0,
     ) -> Progress:
         """Add entries to the progress in a lab."""
         with self._lock:
             now = self._read(lab)
+            change = {
+                name: {
+                    key: value
+                    for key, value in new.items()
+                    if not self._is_outdated((lab, name, key), page, number)
+                }
+                for name, new in change.items()
+            }
             entries: dict[str, Any] = {
                 name: getattr(now, name) | dict(new) for name, new in change.items()
             }
@@ -227,6 +248,8 @@ class ProgressBook:
                     )
             new = replace(now, changed_s=time.time(), **(entries | dict(counts)))
             self._write(new)
+            for name, made in change.items():
+                self._numbers |= {(lab, name, key): (page, number) for key in made}
             # Only the changes: another page may have sent some meanwhile.
             entries_sent = {
                 name: {key: _plain(value) for key, value in entry.items()}
@@ -235,6 +258,11 @@ class ProgressBook:
             }
             self.pages.send("progress", page=page, lab=lab, change={**entries_sent, **counts})
         return new
+
+    def _is_outdated(self, entry: tuple[str, str, str], page: str, number: int) -> bool:
+        """Return whether a page's later change of an entry was processed already."""
+        last_page, last = self._numbers.get(entry, ("", 0))
+        return last_page == page and last > number
 
     def forget(self, lab: str, *, page: str = "") -> Progress:
         """Reset the progress in a lab, in the other pages as well.

@@ -35,6 +35,8 @@ interface Sent {
 let connection: Connection | null = null;
 /** Changes sent to the server and not acknowledged yet. */
 let unanswered: readonly Sent[] = [];
+/** Numbers the changes: the server may process requests in another order. */
+let count = 0;
 
 export const useProgress = create<ProgressState>()((set) => ({
   known: false,
@@ -55,7 +57,7 @@ export const useProgress = create<ProgressState>()((set) => ({
     const sent: Sent = { lab, change };
     unanswered = [...unanswered, sent];
     set(({ labs }) => ({ labs: withSent(labs, sent) }));
-    putJson<LabProgress>(path(lab), { page, ...change })
+    putJson<LabProgress>(path(lab), { page, number: ++count, ...change })
       .then(
         ({ changed_s }) => set(({ labs }) => ({ labs: { ...labs, [lab]: { ...(labs[lab] ?? emptyProgress(lab)), changed_s } } })),
         (error: unknown) => notify("warning", `Your progress in ${lab} was not saved: ${errorMessage(error)}`),
