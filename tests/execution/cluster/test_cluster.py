@@ -39,7 +39,7 @@ def test_runs_are_those_of_this_host(
     hosts.worker("b")
     hosts.wait_for(2)
     warned: list[str] = []
-    (seen,) = make_works(1, time_s=20.0, rate_bps=100_000_000)  # long enough to be looked at
+    (seen,) = make_works(1, time_s=60.0, rate_bps=100_000_000)  # long enough to be looked at
     run_tasks = [seen, *make_works(4)[1:]]
     Cluster(scheduler=hosts.address, warn=warned.append).execute(
         run_tasks, listener=hearer, stop=threading.Event()
