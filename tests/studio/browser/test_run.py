@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.studio.browser.acts import dock, open_file, panel, run, start, write_yaml
 from tests.studio.browser.conftest import Studio
+from tests.studio.browser.networks import star
 
 STUDY = """\
 title: A window that is too small
@@ -98,3 +99,16 @@ def test_a_typed_ping_is_a_curve(studio: Studio, page: Page) -> None:
     expect(terminal).to_contain_text("min/avg/max/mdev")
     dock(page, "Charts")
     expect(page.get_by_role("group", name="Round-trip time: values")).to_contain_text("ping h1")
+
+
+def test_two_hundred_hosts_are_drawn_and_run(studio: Studio, page: Page) -> None:
+    (studio.workspace / "study.yaml").write_text(star(200, flow_s=2))
+    open_file(page, "study.yaml")
+    expect(page.locator(".react-flow__node")).to_have_count(210)
+    start(page)
+    dock(page, "Flows")
+    done = page.get_by_role("row", name=re.compile("iperf3 done"))
+    expect(done).to_have_count(10, timeout=180_000)
+    dock(page, "Charts")
+    legend = page.get_by_role("group", name="Throughput: values")
+    expect(legend.locator("tbody tr").first).to_contain_text(re.compile("[1-9].*bit/s"))
