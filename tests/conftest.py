@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,12 +65,18 @@ def _no_memory_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield
 
 
+@pytest.fixture(scope="session")
+def result_cache_roots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give folders that do not exist yet."""
+    # Not a `mktemp` for each: it lists all folders that the tests before have made.
+    above = tmp_path_factory.mktemp("caches")
+    return (above / str(number) / "results" for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def result_cache_root(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def result_cache_root(result_cache_roots: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a result cache of its own; it is made when something is cached."""
-    root = tmp_path_factory.mktemp("memory") / "results"
+    root = next(result_cache_roots)
     monkeypatch.setenv("LONGFAT_RESULT_CACHE", str(root))
     return root
 
