@@ -28,6 +28,8 @@ _SHORTER = [
     (re.compile(r"^(iperf3 -c .*?) -[tn] \d+\b"), r"\1 -n 1000000"),
     (re.compile(r"^(iperf3 -c .*?) -O \d+\b"), r"\1"),
     (re.compile(r"^ping -c \d+\b"), "ping -c 10 -i 0.2"),
+    # Seconds of load by the QUIC client, the first of which it leaves out.
+    (re.compile(r"(client\.py load \S+ \S+ \d+) \d+\b"), r"\1 2"),
     # iperf3 as flows have it, which spends none of the machine's time on asking for the time.
     (re.compile(r"^iperf3 "), f"LD_PRELOAD={SHIMS}/iperf3_lean.so iperf3 "),
 ]
