@@ -183,7 +183,7 @@ def test_of_what_is_called_real_few_are_false(random: np.random.Generator) -> No
     shares, found = [], []
     for row in p:
         real = adjusted(row.reshape(-1)).reshape(row.shape) <= LEVEL
-        shares.append(real[2:].sum() / max(1, real.sum()))
+        shares.append(int(real[2:].sum()) / max(1, int(real.sum())))
         found.append(real[:2].mean())
     assert np.mean(shares) <= LEVEL
     assert np.mean(found) > 0.9  # and what differs is found
