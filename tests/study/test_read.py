@@ -44,20 +44,41 @@ YAML = [
     (
         "title: b: c",
         "1:9",
-        "not YAML: mapping values are not allowed here; a text that holds a colon and a space, "
-        "such as a tc line with 'handle 1: netem', must be quoted, or in a block of lines "
+        "not YAML: mapping values are not allowed in this context; a text that holds a colon and "
+        "a space, such as a tc line with 'handle 1: netem', must be quoted, or in a block of lines "
         "below `|`",
     ),
     (
         "title: [b",
         "1:10",
-        "not YAML: while parsing a flow sequence, expected ',' or ']', but got '<stream end>'",
+        "not YAML: while parsing a flow sequence, did not find expected ',' or ']'",
+    ),
+    (
+        "title: x\nflows:\n  - 1\n b: 2",
+        "4:2",
+        "not YAML: while parsing a block mapping, did not find expected key; is the line indented "
+        "as those above it, and does it have a key and a colon?",
+    ),
+    (
+        "title: x\nflows:\n\tb: c",
+        "3:1",
+        "not YAML: while scanning for the next token, found character '\\t' that cannot start any "
+        "token; lines are indented with spaces, not tabs",
     ),
     ("title: " + "[" * 16, "1:23", "nested more than 16 deep"),
     ('title: "\\0"', "1:8", "a text holds the control character U+0000"),
     ("title: b\nc: \x01", "2:4", "the file holds a character that YAML does not allow"),
-    ('title: "\\U99999999"', "1:1", "the file is not YAML"),
-    (f"%YAML {'9' * 5000}.1\n---\ntitle: a", "1:1", "the file is not YAML"),
+    ("title: é\nc: é\x01", "2:5", "the file holds a character that YAML does not allow"),
+    (
+        'title: "\\U99999999"',
+        "1:11",
+        "not YAML: while parsing a quoted scalar, found invalid Unicode character escape code",
+    ),
+    (
+        f"%YAML {'9' * 500}.1\n---\ntitle: a",
+        "1:16",
+        "not YAML: while scanning a %YAML directive, found extremely long version number",
+    ),
     ("title: x\n{a: b}: c", "2:1", "a mapping cannot be a key; keys are names"),
     (
         "title: x\n<<: {a: b}",
