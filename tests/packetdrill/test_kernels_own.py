@@ -28,7 +28,11 @@ CHOSEN = {
 }
 
 
-@pytest.fixture(params=CHOSEN, scope="module")
+# One process unpacks a series, which takes longer than the tests.
+GROUPED = [pytest.param(name, marks=pytest.mark.xdist_group(f"Linux {name}")) for name in CHOSEN]
+
+
+@pytest.fixture(params=GROUPED, scope="module")
 def unpacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     series = request.param
     sources = cache.root() / "sources"
