@@ -269,12 +269,8 @@ class Session:
             before = environment.get("PYTHONPATH")
             environment["PYTHONPATH"] = ":".join(filter(None, (before, PACKAGES_PLACE)))
         if root is not None and rooted:
-            if list(argv[:2]) == ["/bin/sh", "-c"]:
-                argv = [*argv[:2], root.line(argv[2])]
-            # What the caller gave for itself stays.
-            for name, value in root.variables.items():
-                if environment.get(name) == LIVE_ENVIRONMENT.get(name):
-                    environment[name] = value
+            argv = root.arguments(argv)
+            environment = root.environment_of(environment, default=LIVE_ENVIRONMENT)
             folder = "" if folder == "/" else folder
         self._last += 1
         task = Task(self._last, on_output=on_output, on_wanted=on_wanted)

@@ -31,6 +31,11 @@ _VARIABLE = re.compile(r"[^=\0\n]+=[^\0]*")
 _MOST_VARIABLES = 1000
 
 
+def _is_line(argv: Sequence[str]) -> bool:
+    """Return whether a command is a line for the shell."""
+    return len(argv) == 3 and list(argv[:2]) == ["/bin/sh", "-c"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRoot:
     """An image, or a folder, that is a host's root file system.
@@ -74,10 +79,33 @@ class HostRoot:
         Args:
             argv: the program and its arguments; or `/bin/sh`, `-c` and a line.
         """
-        words = list(argv)
-        if words[:2] == ["/bin/sh", "-c"] and len(words) == 3:
-            return self.runs_line(words[2])
-        return bool(words) and words[0] not in NETWORK_TOOLS
+        if _is_line(argv):
+            return self.runs_line(argv[2])
+        return bool(argv) and argv[0] not in NETWORK_TOOLS
+
+    def arguments(self, argv: Sequence[str]) -> list[str]:
+        """Return a command that runs with this root; of a line for the shell, that of `line`.
+
+        Raises:
+            InputError: it is the image's command, and the image has none.
+        """
+        return [*argv[:2], self.line(argv[2])] if _is_line(argv) else list(argv)
+
+    def environment_of(
+        self, environment: Mapping[str, str], *, default: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Return the variables of a command that runs with this root.
+
+        Args:
+            environment: those that it has been given.
+            default: those that it gets without a root, which the root's replace; others stay.
+        """
+        own = {
+            name: value
+            for name, value in self.variables.items()
+            if environment.get(name) == default.get(name)
+        }
+        return {**environment, **own}
 
     @staticmethod
     def runs_line(line: str) -> bool:
