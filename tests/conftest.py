@@ -56,6 +56,17 @@ def write_init(folder: Path, script: str) -> list[str]:
     return ["/usr/bin/perl", "/tmp/longfat/run/init.pl"]
 
 
+_LONGEST_ID = 100
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a test by the beginning of a long text: some texts have millions of characters."""
+    if isinstance(val, str | bytes) and len(val) > _LONGEST_ID:
+        text = val if isinstance(val, str) else val.decode("latin-1")
+        return f"{ascii(text[:_LONGEST_ID])[1:-1]}... ({len(text)})"
+    return None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_memory_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what wider fixtures run out of the cache and language of whoever runs the tests."""

@@ -14,12 +14,12 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
-from longfat.execution.compile import SHIMS
 from longfat.execution.runs import Run
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.traffic import Iperf3, Ping
 from longfat.model.traffic.flow import Process
+from longfat.model.traffic.preload import IPERF3, preload
 from tests.command import run_command
 
 Boot = Callable[..., str]
@@ -188,7 +188,7 @@ echo $(grep -c 'read(.* = [0-9]\{5\}' /tmp/calls) $(grep -c 'MSG_TRUNC.* = [0-9]
 
 def _with_shim(script: str) -> list[int]:
     """Return the numbers that a script prints; its programs have the shim of iperf3."""
-    lines = f"export LD_PRELOAD={SHIMS}/iperf3_lean.so\nip link set lo up\n{script}"
+    lines = f"export LD_PRELOAD={preload(IPERF3)['LD_PRELOAD']}\nip link set lo up\n{script}"
     command = ("longfat", "exec", "--kernel", "7.2", "--memory", "512MB", "--", "sh", "-c", lines)
     done = run_command(*command, given="")
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,6 @@ import signal
 import pytest
 from markdown_it import MarkdownIt
 
-from longfat.execution.compile import SHIMS
 from longfat.live import Network
 from longfat.live.process import Process
 from longfat.study.labs import StudyFolder, all_labs
@@ -30,8 +29,6 @@ _SHORTER = [
     (re.compile(r"^ping -c \d+\b"), "ping -c 10 -i 0.2"),
     # Seconds of load by the QUIC client, the first of which it leaves out.
     (re.compile(r"(client\.py load \S+ \S+ \d+) \d+\b"), r"\1 2"),
-    # iperf3 as flows have it, which spends none of the machine's time on asking for the time.
-    (re.compile(r"^iperf3 "), f"LD_PRELOAD={SHIMS}/iperf3_lean.so iperf3 "),
 ]
 
 

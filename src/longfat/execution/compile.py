@@ -31,6 +31,7 @@ from longfat.model.packages import PACKAGES_PLACE
 from longfat.model.timeline import timeline
 from longfat.model.traced_links import CONTROL, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
+from longfat.model.traffic.preload import preload
 from longfat.model.traffic.schedule import expected_ends_s
 
 if TYPE_CHECKING:
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
 
 TRAFFIC_START_S = 2.0
 """The approximate start of a case's traffic, in seconds of virtual time since boot."""
-
-SHIMS = "/run/longfat/kernel"
-"""The guest's path of the kernel's preload shims."""
 
 # Nothing of the host's environment: no locale, time zone or user.
 ENVIRONMENT = {
@@ -160,9 +158,7 @@ def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str,
                 "forks": list(process.forks),
                 "output": process.output,
                 "listens": process.listens,
-                "environment": (
-                    {"LD_PRELOAD": f"{SHIMS}/{process.shim}.so"} if process.shim else {}
-                ),
+                "environment": preload(process.shim),
             }
             for process in processes
         ],

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.execution.compile import SEED_VARIABLE, SHIMS
+from longfat.execution.compile import SEED_VARIABLE
 from longfat.live.build import build
 from longfat.live.flows import Started
 from longfat.live.link_changes import reshape
@@ -24,6 +24,7 @@ from longfat.model.network import Network as Model
 from longfat.model.network.check import problems
 from longfat.model.traced_links import TracedLink, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
+from longfat.model.traffic.preload import preload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -181,9 +182,8 @@ class RunningNetwork(ABC):
         plans = [process.rooted(self._case.network.roots) for process in found]
         processes = []
         for plan in plans:
-            environment = {**LIVE_ENVIRONMENT, SEED_VARIABLE: str(self._case.seed)}
-            if plan.shim:
-                environment["LD_PRELOAD"] = f"{SHIMS}/{plan.shim}.so"
+            own = {SEED_VARIABLE: str(self._case.seed), **preload(plan.shim)}
+            environment = {**LIVE_ENVIRONMENT, **own}
             now_s = self.session.now_s
             self.record.add(now_s, plan.host, as_line(plan.typed), background=plan.listens)
             task = self.session.start(

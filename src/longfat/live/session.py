@@ -26,6 +26,8 @@ from longfat.execution.compile import ENVIRONMENT
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.packages import PACKAGES_PLACE, SHOWN
+from longfat.model.traffic.preload import IPERF3, preload, preloaded
+from longfat.model.typed_line import shell_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -272,6 +274,10 @@ class Session:
             argv = root.arguments(argv)
             environment = root.environment_of(environment, default=LIVE_ENVIRONMENT)
             folder = "" if folder == "/" else folder
+        elif line := shell_line(argv):
+            argv = [*argv[:2], preloaded(line)]
+        elif argv and argv[0] == "iperf3":
+            environment = {**preload(IPERF3), **environment}
         self._last += 1
         task = Task(self._last, on_output=on_output, on_wanted=on_wanted)
         self._tasks[task.number] = task

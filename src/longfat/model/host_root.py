@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longfat.errors import InputError
-from longfat.model.typed_line import needs_shell
+from longfat.model.typed_line import needs_shell, shell_line
 
 NETWORK_TOOLS = frozenset(
     ("bridge", "ethtool", "ip", "ip6tables", "iptables", "nft", "ss", "sysctl", "tc")
@@ -29,11 +29,6 @@ ROOTS = "/run/roots"
 
 _VARIABLE = re.compile(r"[^=\0\n]+=[^\0]*")
 _MOST_VARIABLES = 1000
-
-
-def _is_line(argv: Sequence[str]) -> bool:
-    """Return whether a command is a line for the shell."""
-    return len(argv) == 3 and list(argv[:2]) == ["/bin/sh", "-c"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +74,8 @@ class HostRoot:
         Args:
             argv: the program and its arguments; or `/bin/sh`, `-c` and a line.
         """
-        if _is_line(argv):
-            return self.runs_line(argv[2])
+        if line := shell_line(argv):
+            return self.runs_line(line)
         return bool(argv) and argv[0] not in NETWORK_TOOLS
 
     def arguments(self, argv: Sequence[str]) -> list[str]:
@@ -89,7 +84,8 @@ class HostRoot:
         Raises:
             InputError: it is the image's command, and the image has none.
         """
-        return [*argv[:2], self.line(argv[2])] if _is_line(argv) else list(argv)
+        line = shell_line(argv)
+        return [*argv[:2], self.line(line)] if line else list(argv)
 
     def environment_of(
         self, environment: Mapping[str, str], *, default: Mapping[str, str]

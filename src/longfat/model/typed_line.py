@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 
 _SHELL = frozenset(";&|$`(){}<>*?!#\n")
 
@@ -27,6 +28,11 @@ class NotUnderstoodError(Exception):
 def needs_shell(line: str) -> bool:
     """Return whether only a shell can interpret a line."""
     return bool(_SHELL & set(line))
+
+
+def shell_line(argv: Sequence[str]) -> str:
+    """Return the line of a command that is `/bin/sh -c LINE`; empty for any other."""
+    return argv[2] if len(argv) == 3 and list(argv[:2]) == ["/bin/sh", "-c"] else ""
 
 
 def plain_words(line: str) -> list[str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.engine.machine.machine import START_OF_TIME_S
-from longfat.execution.compile import SHIMS
 from longfat.live.session import LIVE_ENVIRONMENT
+from longfat.model.traffic.preload import IPERF3, preload
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ def bashrc(network: Network, *, session: str, notes: bool = False) -> str:
         "_lf_rc": PLACE,
         "_lf_session": session,
         "_lf_notes": "yes" if notes else "",
-        "_lf_shim": f"{SHIMS}/iperf3_lean.so",
+        "_lf_shim": preload(IPERF3)["LD_PRELOAD"],
     }
     lists = {
         "_lf_hosts": [host.name for host in network.hosts],

@@ -30,9 +30,9 @@ from longfat.model.traffic.bulk import (
 from longfat.model.traffic.flow import Process
 from longfat.model.traffic.iperf3_json import REPORT, End, EndOfStream, Streams
 from longfat.model.traffic.options import OUTPUT, RESERVED, Options, arguments, has_field
+from longfat.model.traffic.preload import IPERF3
 from longfat.theory.fairness import jain_index
 
-_SHIM = "iperf3_lean"
 _NO_REPORT = "not a JSON report of iperf3"
 
 
@@ -137,9 +137,9 @@ class Iperf3(Bulk):
                 argv=server,
                 output=self._server_file,
                 listens=True,
-                shim=_SHIM,
+                shim=IPERF3,
             ),
-            Process(host=self.source, argv=client, output=self._client_file, shim=_SHIM),
+            Process(host=self.source, argv=client, output=self._client_file, shim=IPERF3),
         )
 
     def _options(self) -> list[str]:

@@ -22,6 +22,7 @@ from longfat.model.kinds import Flag, Integer, Integers, Line, Size, Texts, Time
 from longfat.model.metric import Metric, Unit
 from longfat.model.traffic.extraction import Extraction, Extractions
 from longfat.model.traffic.flow import Flow, Process, guest_python
+from longfat.model.traffic.preload import preloaded
 
 MODULE = "longfat.guest.program"
 """What runs it in a machine."""
@@ -235,7 +236,7 @@ class Program(Flow):
         common = {"output_bytes": self.output_limit_bytes, "environment": list(self.environment)}
         client = {
             **common,
-            "line": self.run,
+            "line": preloaded(self.run),
             "end": "client",
             "time_s": self.time_s,
             "limit_s": self.limit_s if self.time_s is None else None,
@@ -245,7 +246,7 @@ class Program(Flow):
         client_process = self._process(self.source, self.run, client, self._client_file)
         if self.serve is None:
             return (client_process,)
-        server: dict[str, object] = {**common, "line": self.serve, "end": "server"}
+        server: dict[str, object] = {**common, "line": preloaded(self.serve), "end": "server"}
         if ready := self._ready():
             waits = {"meeting": meeting, "ready": ready, "ready_s": READY_LIMIT_S}
             server |= waits
