@@ -68,6 +68,11 @@ YAML = [
     ("title: " + "[" * 16, "1:23", "nested more than 16 deep"),
     ('title: "\\0"', "1:8", "a text holds the control character U+0000"),
     ("title: b\nc: \x01", "2:4", "the file holds a character that YAML does not allow"),
+    (
+        "title: é\nc: é\u2028d",
+        "2:5",
+        "the file holds the line separator U+2028; break lines by newlines alone",
+    ),
     ("title: é\nc: é\x01", "2:5", "the file holds a character that YAML does not allow"),
     (
         'title: "\\U99999999"',

@@ -55,6 +55,9 @@ _NOT_ALLOWED = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 
+# Characters that YAML 1.1 reads as line breaks, and 1.2 as parts of a line.
+_DOUBTFUL_BREAK = re.compile("[\x85\u2028\u2029]")
+
 _COLON_HINT = (
     "; a text that holds a colon and a space, such as a tc line with 'handle 1: netem', "
     "must be quoted, or in a block of lines below `|`"
@@ -226,6 +229,10 @@ def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> R
             place=start,
         )
     text = decode_text(data, file=file)
+    if doubtful := _DOUBTFUL_BREAK.search(text):
+        code = f"U+{ord(doubtful[0]):04X}"
+        message = f"the file holds the line separator {code}; break lines by newlines alone"
+        raise InputError(message, place=_place_of(doubtful.start(), text=text, file=file))
     builder = _Builder(text=text, file=file, most_nodes=most_nodes)
     try:
         for event in _events(text):
@@ -262,14 +269,18 @@ def _events(text: str) -> Iterator[Any]:
     return iter(yaml.parse(text, Loader=yaml.CSafeLoader))
 
 
+def _place_of(index: int, *, text: str, file: str) -> Place:
+    """Return the place of a character, by its index."""
+    return Place(file, text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index))
+
+
 def _yaml_error(error: YAMLError, *, text: str, file: str) -> InputError:
     if not isinstance(error, MarkedYAMLError):
         # The reader's error, whose position counts bytes.
         found = _NOT_ALLOWED.search(text)
-        before = text[: found.start()] if found else ""
         return InputError(
             "the file holds a character that YAML does not allow",
-            place=Place(file, before.count("\n") + 1, len(before) - before.rfind("\n")),
+            place=_place_of(found.start() if found else 0, text=text, file=file),
         )
     problem = ", ".join(str(part) for part in (error.context, error.problem) if part)
     mark = error.problem_mark or error.context_mark
