@@ -108,7 +108,9 @@ def test_its_binary_names_no_folder_of_its_build(kernel: Kernel) -> None:
 
 
 def test_its_source_is_on_this_host(kernel: Kernel) -> None:
-    assert kernel.series in local_series()
+    if not (found := local_series()):
+        pytest.skip("the kernels were built on another host")
+    assert kernel.series in found
 
 
 def test_it_boots_with_all_that_a_network_needs(kernel: Kernel, tmp_path: Path) -> None:
