@@ -9,8 +9,8 @@ into a small tree here, rather than by a constructor, because
 * nothing in a file can call for a Python object, and limits on size, depth and
   on what aliases expand to hold before memory is spent.
 
-YAML 1.2 is read without tags and merge keys. `longfat.study.node` reads values
-out of the tree.
+YAML is read without tags, merge keys and Unicode's line separators.
+`longfat.study.node` reads values out of the tree.
 """
 
 from __future__ import annotations
