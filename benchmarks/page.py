@@ -4,7 +4,7 @@
 
 * `first-chart`: seconds from the press on Run to the first line in a chart, with the boot;
 * `10gbit`: tasks longer than 50 ms while four streams of 10 Gbit/s run;
-* `200-hosts`: frames a second of a network of 200 hosts, at rest and with ten flows and charts;
+* `200-hosts`: frames a second of a network of 200 hosts, idle and with ten flows and charts;
 * `100000-packets`: frames a second of a list of packets while it is scrolled, and long tasks
   while the pointer moves over it and its charts.
 
@@ -25,9 +25,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.analysis.packets.made import transfer
 from tests.browser import open_browser
-from tests.studio.browser.acts import dock, open_file, run, start
+from tests.studio.browser.acts import dock, hover_chart, open_file, open_packets, run, start
 from tests.studio.browser.conftest import Studio, watched_page
-from tests.studio.browser.long_capture import hover_chart, open_packets, run_with_capture
+from tests.studio.browser.long_capture import run_with_capture
 from tests.studio.browser.networks import star
 
 FAST = """\
@@ -103,7 +103,7 @@ def opened(browser: Browser, text: str = "") -> Iterator[tuple[Page, Path]]:
         folder = Path(name)
         studio = Studio(folder)
         try:
-            with watched_page(browser, studio.url) as page:
+            with watched_page(browser, studio.url, is_animated=True) as page:
                 if text:
                     (folder / "study.yaml").write_text(text)
                     open_file(page, "study.yaml")
@@ -139,7 +139,7 @@ def two_hundred_hosts(browser: Browser) -> Measured:
     with opened(browser, star(200, flow_s=20)) as (page, _):
         expect(page.locator(".react-flow__node")).to_have_count(210)
         page.wait_for_timeout(2000)
-        at_rest = page.evaluate(FRAMES, 100)
+        idle = page.evaluate(FRAMES, 100)
         start(page)
         dock(page, "Charts")
         legend = page.get_by_role("group", name="Throughput: values")
@@ -150,7 +150,7 @@ def two_hundred_hosts(browser: Browser) -> Measured:
         page.evaluate(LONG_TASKS)
         with_charts = page.evaluate(FRAMES, 300)
         return {
-            "frames/s at rest": at_rest,
+            "frames/s idle": idle,
             "frames/s with charts": with_charts,
             "longest task, ms": longest_task_ms(page),
         }

@@ -73,7 +73,7 @@ YAML = [
         "2:5",
         "the file holds the line separator U+2028; break lines by newlines alone",
     ),
-    ("title: é\nc: é\x01", "2:5", "the file holds a character that YAML does not allow"),
+    ("title: \ufeff\nc: é\x01", "2:5", "the file holds a character that YAML does not allow"),
     (
         'title: "\\U99999999"',
         "1:11",

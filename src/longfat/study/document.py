@@ -51,9 +51,7 @@ Every 64 characters of a text count as one more.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 # YAML 1.2, 5.1: all but the characters of `c-printable`.
-_NOT_ALLOWED = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 # Characters that YAML 1.1 reads as line breaks, and 1.2 as parts of a line.
 _DOUBTFUL_BREAK = re.compile("[\x85\u2028\u2029]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -97,3 +98,19 @@ def write_yaml(page: Page, text: str) -> None:
 def virtual_s(page: Page) -> float:
     """Return the virtual time that the clock shows."""
     return float(page.get_by_label("Virtual time", exact=True).inner_text().split()[0])
+
+
+def open_packets(page: Page, run_folder: Path) -> None:
+    """Show a run's packets."""
+    turn_to(page, "Runs")
+    page.get_by_role("checkbox", name=re.compile(run_folder.name.split("-")[0])).check()
+    page.get_by_role("button", name="Timeline").click()
+    dock(page, "Packets")
+
+
+def hover_chart(page: Page, charts: Locator, share: float) -> None:
+    """Put the pointer at a share of the throughput chart's width."""
+    over = charts.get_by_role("region", name="Throughput", exact=True).locator(".u-over")
+    box = over.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)

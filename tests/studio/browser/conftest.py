@@ -62,14 +62,16 @@ def studio(tmp_path: Path) -> Iterator[Studio]:
 
 
 @contextmanager
-def watched_page(browser: Browser, url: str) -> Iterator[Page]:
+def watched_page(browser: Browser, url: str, *, is_animated: bool = False) -> Iterator[Page]:
     """Open the studio in a browser profile of its own, with a first network.
 
-    An error in the page's scripts fails the test.
+    An error in the page's scripts fails the test. Links that carry traffic are not animated
+    unless asked for, since that takes a tenth of the tests' CPU time.
     """
-    # Without the animations of links that carry traffic, which cost a tenth of the CPU time.
     context = browser.new_context(
-        viewport={"width": 1280, "height": 800}, locale="en-US", reduced_motion="reduce"
+        viewport={"width": 1280, "height": 800},
+        locale="en-US",
+        reduced_motion="no-preference" if is_animated else "reduce",
     )
     page = context.new_page()
     errors: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +11,9 @@ from longfat.execution import run_case
 from longfat.study import read_study
 from tests.analysis.packets.made import START_NS
 from tests.resealed import reseal
-from tests.studio.browser.acts import dock, turn_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from playwright.sync_api import Locator, Page
 
 _STUDY = """\
 title: A capture
@@ -51,19 +47,3 @@ def run_with_capture(folder: Path, frames: Iterable[Frame]) -> Path:
             file.write(struct.pack("<IIII", *stamp, *length) + frame.content)
     reseal(run.folder)
     return run.folder
-
-
-def open_packets(page: Page, run_folder: Path) -> None:
-    """Show a run's packets."""
-    turn_to(page, "Runs")
-    page.get_by_role("checkbox", name=re.compile(run_folder.name.split("-")[0])).check()
-    page.get_by_role("button", name="Timeline").click()
-    dock(page, "Packets")
-
-
-def hover_chart(page: Page, charts: Locator, share: float) -> None:
-    """Put the pointer at a share of the throughput chart's width."""
-    over = charts.get_by_role("region", name="Throughput", exact=True).locator(".u-over")
-    box = over.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)

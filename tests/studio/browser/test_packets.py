@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from longfat.analysis.packets.capture import frames_of, open_capture
 from tests.analysis.packets.made import transfer
-from tests.studio.browser.acts import dock, node, open_file, run
+from tests.studio.browser.acts import dock, hover_chart, node, open_file, open_packets, run
 from tests.studio.browser.conftest import Studio, watched_page
-from tests.studio.browser.long_capture import hover_chart, open_packets, run_with_capture
+from tests.studio.browser.long_capture import run_with_capture
 from tests.studio.browser.test_accessibility import violations
 
 STUDY = """\

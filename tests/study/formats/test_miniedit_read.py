@@ -59,7 +59,7 @@ def test_a_drawing() -> None:
 
 def test_what_cannot_be_carried_is_told() -> None:
     drawn, warnings = read_miniedit(DATA / "everything.mn")
-    told = {tuple(text.split(": ", 1)) for text in warnings}
+    reported = {tuple(text.split(": ", 1)) for text in warnings}
     for who, what in [
         ("application", "switchType ivs"),
         ("application", "dpctl"),
@@ -95,7 +95,7 @@ def test_what_cannot_be_carried_is_told() -> None:
         ("link h2 - s2", "jitter is left out"),
         ("link c0 - s1", "is left out"),
     ]:
-        assert any(one == who and words.startswith(what) for one, words in told), (who, what)
+        assert any(one == who and words.startswith(what) for one, words in reported), (who, what)
     assert len(drawn.network.links) == 4
     assert drawn.network.links[0].a_to_b == LinkImpairments(rate_bps=2 * 10**9, queue_bytes=1518)
     assert drawn.network.links[1].a_to_b == LinkImpairments(delay_s=50e-6)

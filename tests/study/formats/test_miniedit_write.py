@@ -112,8 +112,8 @@ def test_what_no_option_says_goes_into_start_commands(
     file.write_text(text)
     typed = [(command.node, command.line) for command in read_miniedit(file)[0].setup]
     assert typed == sorted(shape_commands(network))
-    (told,) = (words for words in warnings if words.startswith("link h1 - s1"))
-    assert "Mininet has no " in told
+    (warning,) = (words for words in warnings if words.startswith("link h1 - s1"))
+    assert "Mininet has no " in warning
 
 
 def test_the_text_is_as_miniedit_writes_it() -> None:
