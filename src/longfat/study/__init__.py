@@ -10,7 +10,6 @@ them.
 
 from longfat.study.claims.claims import Claim
 from longfat.study.formats.open import Opened, open_network
-from longfat.study.formats.write import study_text
 from longfat.study.metrics import find_metric, known_metrics
 from longfat.study.model import (
     Figure,
@@ -39,5 +38,4 @@ __all__ = [
     "open_network",
     "read_heading",
     "read_study",
-    "study_text",
 ]
