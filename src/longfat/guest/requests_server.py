@@ -12,6 +12,8 @@ import os
 import select
 import struct
 
+from longfat.guest.zeros import open_zeros
+
 HEADER = struct.Struct("<QII")
 """The size of the response, the length of the request, and what to do after it."""
 
@@ -19,7 +21,6 @@ STAY, CLOSE, END = 0, 1, 2
 """What to do: wait for another request, close the connection, end the server."""
 
 _TCP_CONGESTION = 13
-_FILE_BYTES = 4 << 20
 _BACKLOG = 4096
 _MOST_REQUEST = 1 << 20
 
@@ -61,8 +62,7 @@ def serve(address: str, port: int, *, congestion: str) -> None:
             raise ValueError(f"this kernel has no congestion control {congestion!r}") from None
     listening.bind((address, port))
     listening.listen(_BACKLOG)
-    file = os.memfd_create("data")
-    os.write(file, bytes(_FILE_BYTES))
+    file, most = open_zeros()
     epoll = select.epoll()
     epoll.register(listening.fileno(), select.EPOLLIN)
     connections: dict[int, _Connection] = {}
@@ -73,9 +73,9 @@ def serve(address: str, port: int, *, congestion: str) -> None:
                 continue
             connection = connections[descriptor]
             try:
-                is_open = _go_on(connection, file)
+                is_open = _advance(connection, file, most)
             except OSError:
-                is_open = False  # it is the client's loss, and its report tells of it
+                is_open = False  # the client reports it
             if connection.then == END:
                 return
             if not is_open:
@@ -98,8 +98,14 @@ def _accept(
         epoll.register(descriptor, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
 
 
-def _go_on(connection: _Connection, file: int) -> bool:
-    """Do what can be done now without waiting; return whether the connection stays open."""
+def _advance(connection: _Connection, file: int, most: int) -> bool:
+    """Do what can be done now without waiting; return whether the connection stays open.
+
+    Args:
+        connection: the connection.
+        file: what is sent.
+        most: its size in bytes.
+    """
     while True:
         if connection.left_of_request or not connection.left_of_response:
             try:
@@ -114,7 +120,7 @@ def _go_on(connection: _Connection, file: int) -> bool:
             continue
         while connection.left_of_response:
             try:
-                part = min(connection.left_of_response, _FILE_BYTES)
+                part = min(connection.left_of_response, most)
                 sent = os.sendfile(connection.socket.fileno(), file, 0, part)
             except BlockingIOError:
                 return True

@@ -18,11 +18,11 @@ A transfer goes like this, and these are its times:
 * The receiver closes each stream at its end, and the sender ends when all are closed.
 
 What traffic costs in a machine is its system calls, so there are few. Each stream has a
-thread. A sender's lies in sendfile(2), which hands out references to the same pages again and
-again; a receiver's in recv(2), which is told to wait until much has come (MSG_WAITALL) and to
-throw it away (MSG_TRUNC). Both wait in the kernel, and come back after megabytes. The main
-thread sleeps, looks at each stream's tcp_info once in an interval, and ends the sending by
-shutdown(2), which wakes the others.
+thread. A sender's lies in sendfile(2), which hands out references to pages of zeros; a
+receiver's in recv(2), with the flags to wait until much has come (MSG_WAITALL) and to throw it
+away (MSG_TRUNC). Both wait in the kernel, and come back after megabytes. The main thread
+sleeps, looks at each stream's tcp_info once in an interval, and ends the sending by shutdown(2),
+which wakes the others.
 
 The report is JSON on standard output; sizes are in bytes, times in microseconds. What a row
 says of bytes and retransmissions counts from the start.

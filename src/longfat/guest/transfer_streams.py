@@ -16,13 +16,13 @@ import struct
 import time
 
 from longfat.guest.transfer_ends import Options, TransferError, accept, connect
+from longfat.guest.zeros import open_zeros
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_FILE_BYTES = 4 << 20
-_SHARE_BYTES = 128 << 10  # no stream is to end long after the others
+_SHARE_BYTES = 128 << 10
 _TAKE_BYTES = 64 << 20
 
 _ENDLESS_S = float("inf")
@@ -60,28 +60,28 @@ def transfer(options: Options) -> Json:
     }
 
 
-def shares_of(size: int, *, many: bool) -> Iterator[int]:
+def shares_of(size: int, *, most: int) -> Iterator[int]:
     """Return what is to be sent, in shares that the streams take as they come to it.
 
     Args:
         size: all of it, in bytes; without end, if 0.
-        many: there are many streams.
+        most: the largest share, in bytes.
     """
     if not size:
-        return itertools.repeat(_FILE_BYTES)
-    share = _SHARE_BYTES if many else _FILE_BYTES
-    return itertools.chain(itertools.repeat(share, size // share), (size % share,))
+        return itertools.repeat(most)
+    return itertools.chain(itertools.repeat(most, size // most), (size % most,))
 
 
 def send_all(streams: list[Stream], options: Options) -> int:
     """Send on all streams; return how long, in microseconds."""
-    file = os.memfd_create("data")
-    os.write(file, bytes(_FILE_BYTES))
-    shares = shares_of(options.bytes, many=options.parallel > 1)
+    file, most = open_zeros()
+    # No stream is to end long after the others.
+    is_shared = options.bytes and options.parallel > 1
+    shares = shares_of(options.bytes, most=_SHARE_BYTES if is_shared else most)
     start_s = time.monotonic()
     workers = Workers([(stream.send, (file, shares)) for stream in streams])
     end_s = _ENDLESS_S if options.bytes else options.time_s
-    took_us = look_on(streams, workers, start_s=start_s, end_s=end_s, every_s=options.interval_s)
+    took_us = observe(streams, workers, start_s=start_s, end_s=end_s, every_s=options.interval_s)
     for stream in streams:
         stream.shut()
     workers.wait()
@@ -96,10 +96,10 @@ def receive_all(streams: list[Stream], options: Options) -> int:
     buffer = mmap.mmap(-1, _TAKE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     start_s = time.monotonic()
     workers = Workers([(stream.receive, (buffer,)) for stream in streams])
-    return look_on(streams, workers, start_s=start_s, end_s=_ENDLESS_S, every_s=options.interval_s)
+    return observe(streams, workers, start_s=start_s, end_s=_ENDLESS_S, every_s=options.interval_s)
 
 
-def look_on(
+def observe(
     streams: list[Stream], workers: Workers, *, start_s: float, end_s: float, every_s: float
 ) -> int:
     """Look at the streams once in an interval and at the end; return when that was.
@@ -139,7 +139,7 @@ class Stream:
         self._shut = self._ended = False
         self._moved_bytes = 0
         self._rows: list[Json] = []
-        self._told: dict[str, Json] = {
+        self._ports: dict[str, Json] = {
             "local_port": connection.getsockname()[1],
             "remote_port": connection.getpeername()[1],
         }
@@ -200,11 +200,11 @@ class Stream:
     def report(self) -> Json:
         """Return what was seen, at its end."""
         if not self._sends:
-            return {**self._told, "received_bytes": self._moved_bytes, "rows": self._rows}
+            return {**self._ports, "received_bytes": self._moved_bytes, "rows": self._rows}
         name = self._connection.getsockopt(_socket.IPPROTO_TCP, _TCP_CONGESTION, 16)
         retransmits = self._info()[5]
         return {
-            **self._told,
+            **self._ports,
             "congestion": name.rstrip(b"\0").decode(),
             "sent_bytes": self._moved_bytes,
             "retransmits": retransmits,
