@@ -176,7 +176,7 @@ def _warm_up() -> None:
     """Load longfat, and do what each call does again.
 
     What stays of that is by the content of files: the parser of claims, the digests of kernels
-    and programs, and what ldd and the programs themselves say, which takes a process each.
+    and programs, and what the loader and the programs themselves say, which takes a process each.
     """
     from longfat.cli.main import COMMANDS
 
