@@ -1,4 +1,4 @@
-"""The list of subcommands in `longfat --help`, and how odd surroundings end a command."""
+"""The list of subcommands in `longfat --help`, and how a command ends in an unusual environment."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ import pytest
 from longfat.engine import kernel as kernels
 from longfat.errors import MachineError
 from longfat.live import Network, TimedOut
-from longfat.live.session import RefusedError, Session, Task
+from longfat.live.session import RejectedError, Session, Task
 from tests.conftest import processes_running
 
 S = 10**9
@@ -91,7 +91,7 @@ def test_a_flood_that_nobody_wants_can_be_ended(session: Session) -> None:
             session.hold()
 
     task = session.start(["yes"], on_output=count)
-    assert session.run_until(ended=[task]) == "told"
+    assert session.run_until(ended=[task]) == "held"
     session.signal(task, signal.SIGKILL)
     session.run_until(ended=[task])
     assert task.status == -signal.SIGKILL
@@ -109,7 +109,7 @@ def test_what_makes_calls_of_the_kernel_without_end_can_be_held(impatient: Sessi
         impatient.hold()
         while not impatient.is_held:
             impatient.wait(0.05)
-        assert impatient.why == "told"
+        assert impatient.why == "held"
     impatient.signal(task, signal.SIGKILL)
     assert goes_on(impatient)
 
@@ -204,7 +204,7 @@ def test_what_forks_without_end_can_be_ended(session: Session) -> None:
     script = ("while True:", "    try: os.fork()", "    except OSError: pass")
     task = session.start(python(*script))
     assert session.run_until(ended=[task], until_ns=session.now_ns + S // 100) == "time"
-    with pytest.raises(RefusedError, match="true: Resource temporarily unavailable"):
+    with pytest.raises(RejectedError, match="true: Resource temporarily unavailable"):
         session.start(["true"])
     session.signal(task, signal.SIGKILL)
     session.run_pending()
@@ -260,7 +260,7 @@ def test_ctrl_alt_del_is_lost(session: Session) -> None:
 
 def test_what_takes_the_file_systems_away(session: Session) -> None:
     sh(session, "umount -a -l; umount -l /proc; umount -l /run")
-    with pytest.raises(RefusedError, match="/dev/null: No such file"):
+    with pytest.raises(RejectedError, match="/dev/null: No such file"):
         sh(session, "echo on")
     task = session.start(["/bin/echo", "on"], takes_input=True)  # which needs no device
     session.run_until(ended=[task])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from longfat.errors import InputError, MachineError
-from longfat.live import Network, RefusedError
+from longfat.live import Network, RejectedError
 from longfat.model.probes.queue import COLUMNS as QUEUE_COLUMNS
 from longfat.model.probes.queue import the_queue
 from tests.kernels import KERNELS
@@ -203,7 +203,7 @@ def test_a_link_that_the_guest_left_leads_nowhere_on_the_host(net: Network, tmp_
         series.__enter__()
         for name in os.listdir(net.session.folder / "raw"):
             net.run(f"ln -sf {secret} /run/longfat/run/raw/{name}", check=True)
-        with pytest.raises(RefusedError, match="No such file"):
+        with pytest.raises(RejectedError, match="No such file"):
             series.__exit__(None, None, None)
     assert secret.read_text() == "precious"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from longfat.errors import InputError, LongfatError
-from longfat.live import CommandFailed, LiveHost, Network, RefusedError, TimedOut
+from longfat.live import CommandFailed, LiveHost, Network, RejectedError, TimedOut
 from tests.live.conftest import host, two_hosts
 
 MakeNetwork = Callable[..., Network]
@@ -43,15 +43,15 @@ def test_a_checked_command_that_fails_is_an_error_of_subprocess_and_of_longfat(
 
 def test_a_command_that_is_not_there(h1: LiveHost) -> None:
     assert h1.run("porridge").returncode == 127
-    with pytest.raises(RefusedError, match="porridge: command not found") as caught:
+    with pytest.raises(RejectedError, match="porridge: command not found") as caught:
         h1.run(["porridge", "-v"])
     assert caught.value.status == 127
     assert isinstance(caught.value, InputError)
     h1.run("printf 'no\\0program' > /tmp/data; chmod +x /tmp/data", check=True)
-    with pytest.raises(RefusedError, match="/tmp/data: Exec format error") as caught:
+    with pytest.raises(RejectedError, match="/tmp/data: Exec format error") as caught:
         h1.run(["/tmp/data"])
     assert caught.value.status == 126
-    with pytest.raises(RefusedError, match="No such file"):
+    with pytest.raises(RejectedError, match="No such file"):
         h1.run("true", cwd="/nowhere")
     assert h1.run("true").returncode == 0
 
@@ -254,14 +254,14 @@ def test_what_no_program_can_be_given_is_refused_and_the_machine_lives(
     net: Network, h1: LiveHost
 ) -> None:
     for line in ("echo a\0b", "echo \ud800"):
-        with pytest.raises(RefusedError, match="NUL character, or half of a surrogate pair"):
+        with pytest.raises(RejectedError, match="NUL character, or half of a surrogate pair"):
             h1.run(line)
-    with pytest.raises(RefusedError, match="NUL character"):
+    with pytest.raises(RejectedError, match="NUL character"):
         h1.run("ls", cwd="/\0")
     for name in ("/tmp/a\0b", "/tmp/\ud800"):
-        with pytest.raises(RefusedError, match="NUL character"):
+        with pytest.raises(RejectedError, match="NUL character"):
             net.write_file(name, "x")
-        with pytest.raises(RefusedError, match="NUL character"):
+        with pytest.raises(RejectedError, match="NUL character"):
             net.read_file(name)
     assert h1.run("echo on").stdout == "on\n"
 

@@ -12,7 +12,7 @@ from longfat.engine.machine import Pace
 from longfat.engine.machine.clock import VirtualClock
 from longfat.engine.machine.process import find_program
 from longfat.errors import MachineError
-from longfat.live.session import RefusedError, Session
+from longfat.live.session import RejectedError, Session
 from tests.kernels import KERNELS
 
 S = 10**9
@@ -93,7 +93,7 @@ def test_hold_ends_what_lets_time_pass(session: Session) -> None:
     session.hold()
     while not session.is_held:
         session.wait(0.1)
-    assert session.why == "told"
+    assert session.why == "held"
     assert run(session, "echo on") == "on\n"
 
 
@@ -154,9 +154,9 @@ def test_files_go_in_and_out(session: Session) -> None:
     assert session.read_file("/tmp/there") == data
     assert run(session, "stat -c %a /tmp/there") == "755\n"
     session.write_file("/etc/made", b"")
-    with pytest.raises(RefusedError, match="/no/such: No such file or directory"):
+    with pytest.raises(RejectedError, match="/no/such: No such file or directory"):
         session.read_file("/no/such")
-    with pytest.raises(RefusedError, match="/proc/no: "):
+    with pytest.raises(RejectedError, match="/proc/no: "):
         session.write_file("/proc/no", data)
     assert run(session, "echo on") == "on\n"
 
@@ -170,13 +170,13 @@ def test_files_go_in_and_out(session: Session) -> None:
     ],
 )
 def test_what_cannot_be_started(session: Session, argv: list[str], status: int, words: str) -> None:
-    with pytest.raises(RefusedError, match=words) as raised:
+    with pytest.raises(RejectedError, match=words) as raised:
         session.start(argv)
     assert raised.value.status == status
 
 
 def test_there_is_no_such_host(session: Session) -> None:
-    with pytest.raises(RefusedError, match="there is no host 'h9'"):
+    with pytest.raises(RejectedError, match="there is no host 'h9'"):
         session.start(["true"], node="h9")
 
 

@@ -11,7 +11,7 @@ import click
 from rich.text import Text
 
 from longfat.analysis.compare import compare_sides, print_compared, print_moments
-from longfat.analysis.compare.find import Wish, find_side
+from longfat.analysis.compare.find import RunSelection, find_side
 from longfat.analysis.compare.moments import series_moments
 from longfat.cli.console import stderr, stdout
 from longfat.cli.options import cases_option, json_option
@@ -69,14 +69,14 @@ def compare(
     as_json: bool,
     fail_on_difference: bool,
 ) -> None:
-    """Compare A with B: what differs in cases, surroundings and results, and what of it is real.
+    """Compare A with B: what differs in cases, environment and results, and what of it is real.
 
     A and B are each a study (a file, a folder, a lab's name), a folder of runs such as
     runs/lab08, all seeds of a case such as runs/lab08/tuned, or one run such as
     runs/lab08/tuned-seed1. Of three or more, each is compared with the first.
     """
-    wishes = _wishes(sides, kernels=kernels, seeds=seeds, cases=cases, runs=runs)
-    compared = compare_sides(_find(wishes))
+    selections = _selections(sides, kernels=kernels, seeds=seeds, cases=cases, runs=runs)
+    compared = compare_sides(_find(selections))
     moments = _moments(compared)
     if as_json:
         listed = [moment.to_json() for moment in moments]
@@ -97,15 +97,15 @@ def _moments(compared: Compared) -> tuple[Moment, ...]:
     return () if a.digest == b.digest else series_moments(a, b)
 
 
-def _wishes(
+def _selections(
     sides: Sequence[str],
     *,
     kernels: Sequence[str],
     seeds: Sequence[str],
     cases: tuple[str, ...],
     runs: Path,
-) -> list[tuple[str, str, Wish]]:
-    """Return argument, label and wish of each side."""
+) -> list[tuple[str, str, RunSelection]]:
+    """Return argument, label and selection of each side."""
     ranges = [_seeds(text) for text in seeds]
     several = [name for name, found in (("--kernel", kernels), ("--seeds", seeds)) if found[1:]]
     if len(several) + (len(sides) > 1) > 1:
@@ -117,7 +117,7 @@ def _wishes(
             "or --seeds twice"
         )
     kernel = kernels[0] if len(kernels) == 1 else None
-    common = Wish(
+    common = RunSelection(
         runs=runs, kernel=kernel, seeds=ranges[0] if len(ranges) == 1 else None, cases=cases
     )
     if "--kernel" in several:
@@ -131,12 +131,14 @@ def _wishes(
     return [(side, side.rstrip("/"), common) for side in sides]
 
 
-def _with(wish: Wish, *, kernel: str | None = None, seeds: range | None = None) -> Wish:
-    return Wish(
-        runs=wish.runs,
-        kernel=kernel or wish.kernel,
-        seeds=seeds or wish.seeds,
-        cases=wish.cases,
+def _with(
+    selection: RunSelection, *, kernel: str | None = None, seeds: range | None = None
+) -> RunSelection:
+    return RunSelection(
+        runs=selection.runs,
+        kernel=kernel or selection.kernel,
+        seeds=seeds or selection.seeds,
+        cases=selection.cases,
     )
 
 
@@ -148,7 +150,7 @@ def _seeds(text: str) -> range:
     return range(first, last + 1)
 
 
-def _find(wishes: Sequence[tuple[str, str, Wish]]) -> list[Side]:
+def _find(selections: Sequence[tuple[str, str, RunSelection]]) -> list[Side]:
     sides = []
     with stderr().status("reading runs") as status:
         read = 0
@@ -159,8 +161,8 @@ def _find(wishes: Sequence[tuple[str, str, Wish]]) -> list[Side]:
             if read % 100 == 0:
                 status.update(f"reading runs: {read:,}")
 
-        for argument, label, wish in wishes:
-            sides.append(find_side(argument, wish, label=label, on_run=on_run))
+        for argument, label, selection in selections:
+            sides.append(find_side(argument, selection, label=label, on_run=on_run))
     for found in sides:
         for note in found.notes:
             stderr().print(Text(f"longfat: {note}"), soft_wrap=True)

@@ -18,7 +18,7 @@ from longfat.live.exec import Order, execute
 from longfat.live.exec.interrupts import Interrupted
 from longfat.live.folders import check_places, folder_inside, hidden_arguments, read_bind
 from longfat.live.quantities import seconds, size_bytes
-from longfat.live.session import RefusedError
+from longfat.live.session import RejectedError
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -109,7 +109,7 @@ def exec(  # noqa: A001  the command's name
         _status(f"hint: the machine does not see {word}; show it its folder: --bind {folder}")
     try:
         ending = execute(order)
-    except RefusedError as error:
+    except RejectedError as error:
         _status(str(error))
         return error.status
     except Interrupted as interrupted:

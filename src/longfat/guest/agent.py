@@ -8,33 +8,33 @@ Orders are frames of JSON with a field `do`; each has a number and gets one answ
 of that number, with `now_ns`, the virtual time since boot:
 
     spawn    process, argv, node, rooted, environment, folder, terminal, input, asks, merge
-             -> {pid} or {refused, status}
+             -> {pid} or {rejected, status}
     signal   process, signal
     signal_node  node, signal: to all processes at a host
     resize   process, rows, columns
     close    process: forget one that has ended
-    roots    roots: see `longfat.guest.roots`, by host -> {} or {refused}
+    roots    roots: see `longfat.guest.roots`, by host -> {} or {rejected}
     write    path, mode, node (whose own root it is; "" for the machine's); then frames of
-             data, the last of them empty -> {} or {refused}
+             data, the last of them empty -> {} or {rejected}
     files    files: see `longfat.guest.files`, node -> {} or {path, words} of one that cannot be
-    read     path, node -> frames of data, then {} or {refused}
+    read     path, node -> frames of data, then {} or {rejected}
     batches  batches: lines that build a network; hosts; connect: interfaces at root
              -> {times_ns, failed}
     forget   node: a host that is to be removed
-    sample   samples, probes, folder: start to sample -> {} or {refused}; without
+    sample   samples, probes, folder: start to sample -> {} or {rejected}; without
              probes, end those of this number -> {} or {failed}
     flush    samples, sample: write out what was sampled; with `sample`, a sample of now too
     ask      let the host set the pace now
     prompts  -> {processes}: those at whose terminals somebody is waited for to type a line
     go       until_ns (0: until nothing can run at this moment; null: for ever),
              ended: [process], output: [process], prompts, keys -> {why}
-             where why is "time", "ended", "output", "prompts", "keys" or "told"
+             where why is "time", "ended", "output", "prompts", "keys" or "held"
     hold     ends a `go`
 
 All but `roots`, `write`, `files`, `read`, `batches`, `sample` and `flush` may come while the
 machine runs, too.
 
-A command that `asks` gets its input when it has room for it: a frame tells the host that it
+A command that `asks` gets its input when it has room for it: a frame reports to the host that it
 is wanted, and the machine waits until the host sends some, or says that there is none yet.
 So input that is there comes at a moment which depends on nothing but the command.
 """
@@ -54,7 +54,7 @@ from signal import signal as set_handler
 from longfat.guest import system
 from longfat.guest.batches import connect as connect_interfaces
 from longfat.guest.batches import run_batches
-from longfat.guest.command import Command, CommandRefused
+from longfat.guest.command import Command, CommandRejected
 from longfat.guest.files import put_files
 from longfat.guest.host_channel import Line
 from longfat.guest.netlink import ROUTE
@@ -77,7 +77,7 @@ _MOST_PROCESSES = 4096
 # A host takes two, and each of its commands four.
 _MOST_DESCRIPTORS = 16384
 # A process that reads the clock over and over is never done; then time goes on with it.
-_SETTLE_WITHIN_NS = 5_000_000
+_PENDING_WITHIN_NS = 5_000_000
 # Longer than such a process runs before it must let others run: a shell beside it has
 # then seen what was typed.
 _PROMPT_WITHIN_NS = 30_000_000
@@ -115,7 +115,7 @@ class Agent:
         self._failed_samples: dict[int, str] = {}
         self._poll = select.epoll()
         self._poll.register(self._line, select.EPOLLIN)
-        self._told = False
+        self._is_held = False
         self._heard: set[int] = set()
         self._wake, wake = os.pipe()
         os.set_blocking(self._wake, False)
@@ -127,17 +127,17 @@ class Agent:
         self._timer = Timer()
         self._poll.register(self._timer.fd, select.EPOLLIN)
         self._recheck = Recheck()
-        self._hurries = False
+        self._terminals_raised = False
         self._poll.register(self._recheck.fd, select.EPOLLIN)
 
     def serve(self) -> None:
         """Take orders, one after the other, and wait for the next."""
-        self._tell(0, {})
+        self._answer(0, {})
         while True:
             self._take()
 
-    def _tell(self, number: int, message: dict[str, Any]) -> None:
-        self._line.tell(ANSWER, number, {**message, "now_ns": time.monotonic_ns()})
+    def _answer(self, number: int, message: dict[str, Any]) -> None:
+        self._line.send_json(ANSWER, number, {**message, "now_ns": time.monotonic_ns()})
 
     def _take(self) -> None:
         """Take one frame of the host's."""
@@ -149,15 +149,15 @@ class Agent:
         order = json.loads(payload)
         name = order.pop("do")
         answer = getattr(self, f"_do_{name}")(**order)
-        self._tell(number, answer or {})
+        self._answer(number, answer or {})
 
     # ---------------------------------------------------------------- orders
 
     def _do_spawn(self, process: int, **order: Any) -> dict[str, Any]:
         try:
             command = Command(process, order, nodes=self._nodes)
-        except CommandRefused as refused:
-            return {"refused": refused.words, "status": refused.status}
+        except CommandRejected as rejected:
+            return {"rejected": rejected.words, "status": rejected.status}
         self._commands[process] = command
         for descriptor in command.outputs:
             self._readers[descriptor] = command
@@ -190,14 +190,14 @@ class Agent:
         try:
             self._nodes.take_roots(roots)
         except OSError as error:
-            return {"refused": f"{error.strerror} ({error.filename})"}
+            return {"rejected": f"{error.strerror} ({error.filename})"}
         return {}
 
     def _at(self, node: str) -> contextlib.AbstractContextManager[None]:
         return self._nodes.in_root(node) if node else contextlib.nullcontext()
 
     def _do_write(self, path: str, mode: int, node: str) -> dict[str, Any]:
-        refused: dict[str, Any] = {}
+        rejected: dict[str, Any] = {}
         descriptor = -1
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
         try:
@@ -205,18 +205,18 @@ class Agent:
                 descriptor = os.open(path, flags, mode)
             os.fchmod(descriptor, mode)
         except OSError as error:
-            refused = {"refused": error.strerror}
+            rejected = {"rejected": error.strerror}
         except ValueError:
-            refused = {"refused": _NO_NAME}
+            rejected = {"rejected": _NO_NAME}
         while data := memoryview(self._line.receive()[2]):
             try:
-                while data and not refused:
+                while data and not rejected:
                     data = data[os.write(descriptor, data) :]
             except OSError as error:
-                refused = {"refused": error.strerror}
+                rejected = {"rejected": error.strerror}
         if descriptor >= 0:
             os.close(descriptor)
-        return refused
+        return rejected
 
     def _do_files(self, files: list[dict[str, Any]], node: str) -> dict[str, Any] | None:
         with self._at(node):
@@ -230,15 +230,15 @@ class Agent:
                 while data := file.read(_FILE_CHUNK):
                     self._line.send(DATA, 0, data)
         except OSError as error:
-            return {"refused": error.strerror}
+            return {"rejected": error.strerror}
         except ValueError:
-            return {"refused": _NO_NAME}
+            return {"rejected": _NO_NAME}
         return {}
 
     def _do_batches(
         self, batches: list[dict[str, Any]], hosts: list[str], connect: list[str]
     ) -> dict[str, Any]:
-        rest = functools.partial(self._line.settle, _SETTLE_WITHIN_NS)
+        rest = functools.partial(self._line.run_pending, _PENDING_WITHIN_NS)
         found = run_batches(batches, nodes=self._nodes, rest=rest)
         if not found["failed"]:
             for host in hosts:
@@ -260,7 +260,7 @@ class Agent:
         try:
             self._samples[samples] = Samples(probes, folder=folder, sockets=self._sockets)
         except OSError as error:
-            return {"refused": str(error)}
+            return {"rejected": str(error)}
         self._poll.register(self._samples[samples].clock, select.EPOLLIN)
         return {}
 
@@ -287,7 +287,7 @@ class Agent:
         return {"processes": waiting}
 
     def _do_hold(self) -> None:
-        self._told = True
+        self._is_held = True
 
     def _do_go(
         self,
@@ -297,10 +297,10 @@ class Agent:
         prompts: bool,
         keys: bool | None,
     ) -> dict[str, Any]:
-        self._told = False
+        self._is_held = False
         self._heard = set()
         if until_ns == 0:
-            while self._line.settle(_SETTLE_WITHIN_NS) and self._turn(wait=False):
+            while self._line.run_pending(_PENDING_WITHIN_NS) and self._turn(wait=False):
                 pass
             self._turn(wait=False)
             return {"why": "time"}
@@ -316,13 +316,13 @@ class Agent:
             self._turn(wait=True)
 
     def _has_come(self, *, ended: list[int], output: list[int]) -> str:
-        """Tell which of the others that a `go` may wait for is so."""
+        """Return which of the others that a `go` may wait for is so."""
         if any(self._has_ended(number) for number in ended):
             return "ended"
         if self._heard.intersection(output):
             return "output"
-        if self._told:
-            return "told"
+        if self._is_held:
+            return "held"
         return "time" if self._timer.passed else ""
 
     # ---------------------------------------------------------------- events
@@ -355,7 +355,7 @@ class Agent:
                 self._timer.read()
             elif descriptor == self._recheck.fd:
                 self._recheck.read()
-                self._hurry(False)
+                self._raise_terminals(False)
             elif descriptor in self._writers:
                 command = self._writers[descriptor]
                 self._give(command, None)
@@ -382,10 +382,10 @@ class Agent:
             samples.close()
 
     def _persons_turn(self, *, prompts: bool, keys: bool | None) -> str:
-        """Tell which of what concerns persons at terminals is so, now and when all is quiet."""
+        """Return which of what concerns persons at terminals is so, now and when all is quiet."""
         if not self._seems_persons_turn(prompts=prompts, keys=keys):
             return ""
-        self._line.settle(_PROMPT_WITHIN_NS)
+        self._line.run_pending(_PROMPT_WITHIN_NS)
         if self._turn(wait=False):
             return ""
         return self._seems_persons_turn(prompts=prompts, keys=keys)
@@ -417,10 +417,10 @@ class Agent:
                     while self._read(command, descriptor):
                         pass
                 command.status = os.waitstatus_to_exitcode(status)
-                self._line.tell(ENDED, command.number, {"status": command.status})
+                self._line.send_json(ENDED, command.number, {"status": command.status})
 
     def _read(self, command: Command, descriptor: int) -> bool:
-        """Pass on what a command wrote; tell whether there was anything."""
+        """Pass on what a command wrote; return whether there was anything."""
         data = command.read(descriptor)
         if data is None:
             return False
@@ -444,22 +444,22 @@ class Agent:
         command.may_ask = data is not None
         if data is not None:
             if command.terminal is not None and any(key in data for key in _SIGNAL_KEYS):
-                self._hurry(True)
+                self._raise_terminals(True)
             self._give(command, data)
             if not is_answer:
                 self._ask_for_input(command)
 
-    def _hurry(self, hurries: bool) -> None:
+    def _raise_terminals(self, now: bool) -> None:
         """Let what was typed come through now, or when nothing else can run."""
-        if hurries or self._hurries:
-            system.hurry_terminals(_PRIORITY - 10 if hurries else 0)
-        self._hurries = hurries
+        if now or self._terminals_raised:
+            system.raise_terminals(_PRIORITY - 10 if now else 0)
+        self._terminals_raised = now
 
     def _ask_for_input(self, command: Command) -> None:
         """Let the host send input for as long as the command has room; no time passes."""
         while command.wants_input:
             command.is_asking = True
-            self._line.tell(WANTED, command.number, {"now_ns": time.monotonic_ns()})
+            self._line.send_json(WANTED, command.number, {"now_ns": time.monotonic_ns()})
             while command.is_asking:
                 self._take()
 

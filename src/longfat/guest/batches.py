@@ -71,7 +71,7 @@ def connect(interfaces: list[str], *, route: Netlink) -> None:
 
 
 def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
-    """Run one batch, as far as it goes well; return what failed, as `run_batches` tells it."""
+    """Run one batch, as far as it goes well; return what failed, as `run_batches` reports it."""
     program, node, lines = batch["program"], batch["node"], batch["lines"]
     if program == "sh":
         for line in lines:

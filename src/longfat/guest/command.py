@@ -34,7 +34,7 @@ _READLINE_LEAVES = (termios.VSTART, termios.VSTOP)
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish")
 
 
-class CommandRefused(Exception):  # noqa: N818  what the host is told, more than an error of ours
+class CommandRejected(Exception):  # noqa: N818  an answer to the host, more than an error of ours
     """A command cannot be started; `status` is what a shell would exit with."""
 
     def __init__(self, words: str, *, status: int) -> None:
@@ -59,7 +59,7 @@ class Command:
         may_ask: the host may have input which it has not sent.
 
     Raises:
-        CommandRefused: it cannot be started.
+        CommandRejected: it cannot be started.
     """
 
     def __init__(self, number: int, order: dict[str, Any], *, nodes: Nodes) -> None:
@@ -77,7 +77,7 @@ class Command:
             with nodes.inside(order["node"], rooted=order["rooted"]):
                 self.pid = self._start(order)
         except KeyError as error:
-            raise CommandRefused(f"there is no host {error}", status=_NOT_STARTED) from None
+            raise CommandRejected(f"there is no host {error}", status=_NOT_STARTED) from None
 
     def _start(self, order: dict[str, Any]) -> int:
         argv: list[str] = order["argv"]
@@ -91,13 +91,13 @@ class Command:
                 os.chdir(order["folder"])
         except OSError as error:
             words = f"{order['folder']}: {error.strerror}"
-            raise CommandRefused(words, status=_NOT_STARTED) from None
+            raise CommandRejected(words, status=_NOT_STARTED) from None
         except ValueError:
-            raise CommandRefused(_NO_TEXT, status=_NOT_STARTED) from None
+            raise CommandRejected(_NO_TEXT, status=_NOT_STARTED) from None
         try:
             program = find_program(argv[0], path=environment.get("PATH", os.defpath))
             if program is None:
-                raise CommandRefused(f"{argv[0]}: command not found", status=_NOT_FOUND)
+                raise CommandRejected(f"{argv[0]}: command not found", status=_NOT_FOUND)
             with contextlib.ExitStack() as far:
                 actions = self._terminal(order) if order["terminal"] else self._pipes(order, far)
                 return os.posix_spawn(
@@ -114,10 +114,10 @@ class Command:
             self.close()
             status = _NOT_FOUND if error.errno == errno.ENOENT else _NOT_STARTED
             words = f"{error.filename or argv[0]}: {error.strerror}"
-            raise CommandRefused(words, status=status) from None
+            raise CommandRejected(words, status=status) from None
         except ValueError:
             self.close()
-            raise CommandRefused(_NO_TEXT, status=_NOT_STARTED) from None
+            raise CommandRejected(_NO_TEXT, status=_NOT_STARTED) from None
         finally:
             os.chdir("/")
 
@@ -202,7 +202,7 @@ class Command:
 
     @property
     def wants_input(self) -> bool:
-        """Tell whether the host may have input for it, and it has room."""
+        """Return whether the host may have input for it, and it has room."""
         return self.may_ask and self._input is not None and not self._unwritten
 
     def resize(self, rows: int, columns: int) -> None:
@@ -218,7 +218,7 @@ class Command:
 
     @property
     def at_prompt(self) -> bool:
-        """Tell whether it has had no terminal, or somebody waits there for a line to be typed.
+        """Return whether it has had no terminal, or somebody waits there for a line to be typed.
 
         That is a shell in the foreground, this one or one started from it, or
         another program with readline, and it reads key by key: a program that a
@@ -231,11 +231,11 @@ class Command:
 
     @property
     def takes_keys(self) -> bool:
-        """Tell whether a program reads its terminal key by key, but no line."""
+        """Return whether a program reads its terminal key by key, but no line."""
         return self._reads_lines() is False
 
     def _reads_lines(self) -> bool | None:
-        """Tell whether lines are edited at its terminal; None if that is not read by keys."""
+        """Return whether lines are edited at its terminal; None if that is not read by keys."""
         if self.terminal is None or self.status is not None:
             return None
         try:

@@ -154,5 +154,5 @@ class Events:
         return True
 
     def _failure(self, index: int, line: str, status: int | None, words: str) -> CommandFailed:
-        told = {"step": "event", "index": self._steps[index]["event"], "line": line}
-        return CommandFailed({**told, "status": status, "words": words})
+        failed = {"step": "event", "index": self._steps[index]["event"], "line": line}
+        return CommandFailed({**failed, "status": status, "words": words})

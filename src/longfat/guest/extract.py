@@ -1,6 +1,6 @@
 """Metrics out of what a program printed: JSON, comma-separated values, or a pattern.
 
-An order has `name`, `way` (json, csv or regex), `what` (path, column or pattern), `of` (stdout,
+An order has `name`, `format` (json, csv or regex), `what` (path, column or pattern), `of` (stdout,
 stderr or the path of a file), `take` (which of several numbers) and `factor` (into base units).
 `longfat.model.traffic.extraction` says how a study writes it, and has checked it.
 """
@@ -41,7 +41,7 @@ def extract(orders: list[dict[str, Any]], read: Callable[[str], bytes]) -> dict[
         try:
             if of not in texts:
                 texts[of] = read(of).decode(errors="replace")
-            numbers = list(_WAYS[order["way"]](texts[of], order["what"]))
+            numbers = list(_FORMATS[order["format"]](texts[of], order["what"]))
             found[order["name"]] = taken(numbers, order["take"]) * order["factor"]
         except OSError as error:
             raise ExtractionError(f"the metric {order['name']}: {of}: {error.strerror}") from None
@@ -156,7 +156,7 @@ def _of_regex(text: str, pattern: str) -> Iterable[float]:
             yield _number(found[1])
 
 
-_WAYS: dict[str, Callable[[str, str], Iterable[float]]] = {
+_FORMATS: dict[str, Callable[[str, str], Iterable[float]]] = {
     "json": _of_json,
     "csv": _of_csv,
     "regex": _of_regex,

@@ -3,7 +3,7 @@
 Reading waits in the host's own system call: the whole machine waits, and no
 virtual time passes (kernel/patches: the host line). A frame is a head, which
 says how long its payload is, of what kind, and which process it is about, and
-the payload. `longfat.engine.machine.host_channel` is the other end and tells the kinds.
+the payload. `longfat.engine.machine.host_channel` is the other end and lists the kinds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DEVICE = "/dev/host_line"
 _HEAD = struct.Struct("<IcI")
-_ASK, _SETTLE = 0x4C01, 0x4C02
+_ASK, _RUN_PENDING = 0x4C01, 0x4C02
 _CHUNK = 65536
 
 Frame = tuple[bytes, int, bytes]
@@ -49,7 +49,7 @@ class Line:
 
     @property
     def holds_frame(self) -> bool:
-        """Tell whether a frame, or a part of one, has been read already."""
+        """Return whether a frame, or a part of one, has been read already."""
         return bool(self._unread)
 
     def send(self, kind: bytes, number: int, payload: bytes) -> None:
@@ -58,7 +58,7 @@ class Line:
         while data:
             data = data[os.write(self._fd, data) :]
 
-    def tell(self, kind: bytes, number: int, message: dict[str, Any]) -> None:
+    def send_json(self, kind: bytes, number: int, message: dict[str, Any]) -> None:
         """Send a frame of JSON."""
         self.send(kind, number, json.dumps(message).encode())
 
@@ -66,7 +66,7 @@ class Line:
         """Let the host say now how far the clock may go on."""
         fcntl.ioctl(self._fd, _ASK)
 
-    def settle(self, within_ns: int) -> bool:
+    def run_pending(self, within_ns: int) -> bool:
         """Sleep until nothing else can run at this moment.
 
         Args:
@@ -78,7 +78,7 @@ class Line:
         """
         while True:
             with contextlib.suppress(InterruptedError):  # a process has ended
-                return fcntl.ioctl(self._fd, _SETTLE, within_ns) == 0
+                return fcntl.ioctl(self._fd, _RUN_PENDING, within_ns) == 0
 
     def _read(self, size: int) -> bytes:
         while len(self._unread) < size:

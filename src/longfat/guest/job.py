@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # iputils ping floods while a machine's uptime is under a second, so traffic
-# starts later than that, and at a whole second to be easy to reckon with.
+# starts later than that, and at a whole second to be easy to calculate with.
 _EARLIEST_TRAFFIC_S = 2
 
 
@@ -98,8 +98,8 @@ def _set_up(commands: list[dict[str, Any]], *, nodes: Nodes, script: Script) -> 
         script.record([line])
         status, words = nodes.run(command)
         if status != 0:
-            told = {"step": "setup", "index": index, "line": line}
-            raise CommandFailed({**told, "status": status, "words": words})
+            failed = {"step": "setup", "index": index, "line": line}
+            raise CommandFailed({**failed, "status": status, "words": words})
 
 
 def _make_roots(

@@ -144,9 +144,9 @@ def stats_request(index: int) -> bytes:
 
 
 def sockets_request(family: int) -> bytes:
-    """Return the request for all TCP sockets of a namespace that have tcp_info to tell."""
+    """Return the request for all TCP sockets of a namespace that have tcp_info."""
     info, congestion, memory = 1 << 1, 1 << 3, 1 << 6
-    states = sum(1 << state for state in (1, 4, 5, 8, 9, 11))  # those that have tcp_info to tell
+    states = sum(1 << state for state in (1, 4, 5, 8, 9, 11))  # those that have tcp_info
     head = struct.pack("=BBBxI", family, socket.IPPROTO_TCP, info | congestion | memory, states)
     return _dump_request(_SOCK_DIAG_BY_FAMILY, head + bytes(48))
 

@@ -30,7 +30,7 @@ _ADDRESS = re.compile(r"addr add ([0-9a-fA-F.:]+)/(\d+) dev (\S+)( nodad)?")
 
 
 def are_plain(lines: list[str]) -> bool:
-    """Tell whether all lines, without the word `ip`, are such as can be done here."""
+    """Return whether all lines, without the word `ip`, are such as can be done here."""
     return all(_LINK_UP.fullmatch(line) or _ADDRESS.fullmatch(line) for line in lines)
 
 

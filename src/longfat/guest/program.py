@@ -163,7 +163,7 @@ class _Line:
                 return "stop"
 
     def poll(self) -> bool:
-        """Tell whether it has ended; others of the group are none of its business."""
+        """Return whether it has ended; others of the group are none of its business."""
         if self.status is None:
             pid, status = os.waitpid(self._pid, os.WNOHANG)
             if pid:
@@ -357,7 +357,7 @@ def _open_meeting(order: dict[str, Any]) -> int:
 def _tell_ready(
     order: dict[str, Any], line: _Line, outputs: tuple[_Output, _Output], meeting: int
 ) -> str:
-    """Look until it is ready, and tell the client.
+    """Look until it is ready, and notify the client.
 
     Returns:
         `end`: it failed before; `stop`: we are to stop; empty: it is ready.

@@ -35,7 +35,7 @@ class RequestsError(Exception):
 
 
 class _Options:
-    """What the command line says; `longfat.guest.requests` tells what there is."""
+    """What the command line says; `longfat.guest.requests` lists the options."""
 
     def __init__(self, words: list[str]) -> None:
         self.time_s = 10.0
@@ -147,7 +147,7 @@ class _Client:
             now_ns = time.monotonic_ns() - self._start_ns
             for descriptor, event in events:
                 if descriptor != self._timer:
-                    self._go_on(self._connections[descriptor], event, now_ns)
+                    self._advance(self._connections[descriptor], event, now_ns)
         self._end_server()
         return self._report(now_ns)
 
@@ -215,7 +215,7 @@ class _Client:
         )
         self._epoll.register(descriptor, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
 
-    def _go_on(self, connection: _Connection, event: int, now_ns: int) -> None:
+    def _advance(self, connection: _Connection, event: int, now_ns: int) -> None:
         """Send and receive what can be now."""
         if connection.unsent and event & (select.EPOLLOUT | select.EPOLLERR | select.EPOLLHUP):
             self._send(connection, now_ns)

@@ -94,7 +94,7 @@ class Sampler:
         """Let it write out what it has, after `finish`, and wait for its end.
 
         Raises:
-            RuntimeError: it failed; the console tells why.
+            RuntimeError: it failed; the console says why.
         """
         os.kill(self._pid, signal.SIGTERM)
         _, status = os.waitpid(self._pid, 0)

@@ -13,7 +13,7 @@ _TAIL_CHARACTERS = 4000
 
 
 class CommandFailed(Exception):  # noqa: N818  the job's outcome, more than an error of ours
-    """A command ended badly; `outcome` tells the host which, and its words."""
+    """A command ended badly; `outcome` is for the host: which, and its words."""
 
     def __init__(self, outcome: dict[str, Any]) -> None:
         super().__init__(outcome)
@@ -63,7 +63,7 @@ class Begun:
 
     Args:
         argv: its file and its arguments.
-        name: what it is told that it is called.
+        name: its name, as argument 0.
         given: what it reads.
         environment: its environment; ours, if None.
     """

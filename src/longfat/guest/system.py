@@ -146,7 +146,7 @@ def put_softirqs_first(priority: int) -> None:
     _schedule_threads(b"ksoftirqd/", os.SCHED_FIFO, priority)
 
 
-def hurry_terminals(priority: int) -> None:
+def raise_terminals(priority: int) -> None:
     """Let what is typed at terminals come through beside a process that computes for ever.
 
     The kernel passes it on by threads of its own, which else wait until all processes

@@ -31,7 +31,7 @@ class Timer:
 class Recheck(Timer):
     """When to look again whether it is a person's turn at a terminal.
 
-    Nothing tells of that. So: when all is done that something led to, and time
+    Nothing reports that. So: when all is done that something led to, and time
     would move on; and then ever more rarely, for a program that comes to wait for
     its person without a word. To wait for that moment, and not in `settle`, lets
     us hear of what is written and typed beside a program that computes for ever.

@@ -1,4 +1,4 @@
-"""A transfer's two ends: what they are told, and how they meet.
+"""A transfer's two ends: their options, and how they connect.
 
 See `longfat.guest.transfer`. Source of the options of sockets: tcp(7) and socket(7).
 """
@@ -22,7 +22,7 @@ class TransferError(Exception):
 
 
 class Options:
-    """What the command line says; `longfat.guest.transfer` tells what there is.
+    """What the command line says; `longfat.guest.transfer` lists the options.
 
     Args:
         words: its words.

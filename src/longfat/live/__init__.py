@@ -13,7 +13,7 @@ from longfat.live.links import LiveLink
 from longfat.live.network import Network
 from longfat.live.nodes import LiveHost, LiveSwitch
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
-from longfat.live.session import RefusedError, Session
+from longfat.live.session import RejectedError, Session
 
 __all__ = [
     "Clock",
@@ -24,7 +24,7 @@ __all__ = [
     "LiveSwitch",
     "Network",
     "Process",
-    "RefusedError",
+    "RejectedError",
     "Session",
     "TimedOut",
 ]

@@ -79,7 +79,7 @@ class Node:
             TimedOut: the timeout has passed.
             CommandFailed: see `check`.
             InputError: there is no command.
-            RefusedError: it could not be started.
+            RejectedError: it could not be started.
         """
         process = self._start(
             command, env=env, cwd=cwd, on_output=on_output, takes_input=input is not None
@@ -117,7 +117,7 @@ class Node:
             on_output: likewise.
 
         Raises:
-            RefusedError: it could not be started.
+            RejectedError: it could not be started.
         """
         process = self._start(command, env=env, cwd=cwd, on_output=on_output, takes_input=True)
         self._network.session.run_pending()
@@ -152,7 +152,7 @@ class Node:
 
         Raises:
             InputError: there are no such permissions.
-            RefusedError: it cannot be written.
+            RejectedError: it cannot be written.
         """
         if not 0 <= mode <= _MOST_MODE:
             raise InputError(f"mode: permissions go from 0 to 0o7777, but this is {mode}")
@@ -166,7 +166,7 @@ class Node:
             path: the file.
 
         Raises:
-            RefusedError: it cannot be read.
+            RejectedError: it cannot be read.
         """
         return self._network.session.read_file(path, node=self._place)
 
@@ -269,7 +269,7 @@ class LiveHost(Node):
             The new processes.
 
         Raises:
-            RefusedError: one could not be started.
+            RejectedError: one could not be started.
         """
         if any(one.process.returncode is None for one in self._spawned):
             self.kill()

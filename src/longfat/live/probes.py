@@ -139,8 +139,8 @@ class Series:
             found = self._session.order(
                 "sample", samples=self.number, probes=orders, folder=f"{_FOLDER}/raw"
             )
-            if "refused" in found:
-                raise InputError(f"the probe cannot sample: {found.text('refused')}")
+            if "rejected" in found:
+                raise InputError(f"the probe cannot sample: {found.text('rejected')}")
         self._runs = True
         try:
             for interface in self._asked["capture"]:

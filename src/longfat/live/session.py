@@ -78,7 +78,7 @@ class Task:
     on_wanted: Callable[[int], bytes | None] | None = None
 
 
-class RefusedError(InputError):
+class RejectedError(InputError):
     """The guest rejected a request.
 
     Attributes:
@@ -261,7 +261,7 @@ class Session:
             own_root: run it with the host's own root, if it has one.
 
         Raises:
-            RefusedError: it cannot be started.
+            RejectedError: it cannot be started.
             InputError: it is an image's default command, and the image has none.
         """
         environment = dict(LIVE_ENVIRONMENT if environment is None else environment)
@@ -294,9 +294,9 @@ class Session:
             asks=on_wanted is not None,
             merge=merges,
         )
-        if "refused" in answer:
+        if "rejected" in answer:
             del self._tasks[task.number]
-            raise RefusedError(answer.text("refused"), status=answer.number("status"))
+            raise RejectedError(answer.text("rejected"), status=answer.number("status"))
         task.pid = answer.number("pid")
         return task
 
@@ -350,7 +350,7 @@ class Session:
                 and pagers do, differs from this; None to ignore it.
 
         Returns:
-            Which: "time", "ended", "output", "prompts", "keys" or "told" (see `hold`).
+            Which: "time", "ended", "output", "prompts", "keys" or "held" (see `hold`).
         """
         self.begin(until_ns=until_ns, ended=ended, output=output, prompts=prompts, keys=keys)
         while not self.is_held:
@@ -390,7 +390,7 @@ class Session:
         return self._going is None
 
     def hold(self) -> None:
-        """Stop time: a caller that waits in `run_until` gets "told"."""
+        """Stop time: a caller that waits in `run_until` gets "held"."""
         if not self.is_held:
             self._send_order("hold")
 
@@ -465,8 +465,8 @@ class Session:
                 )
         if new:
             answer = self.order("roots", roots={host: one.order(host) for host, one in new.items()})
-            if "refused" in answer:
-                raise MachineError(f"the root of a host: {answer.text('refused')}")
+            if "rejected" in answer:
+                raise MachineError(f"the root of a host: {answer.text('rejected')}")
             self._roots |= new
 
     def write_file(self, path: str, data: bytes, *, mode: int = 0o644, node: str = "") -> None:
@@ -479,7 +479,7 @@ class Session:
             node: the host with the root for it, if it has one.
 
         Raises:
-            RefusedError: the guest failed.
+            RejectedError: the guest failed.
         """
         self.pause()
         number = self._send("write", path=path, mode=mode, node=self._root_of(node))
@@ -492,7 +492,7 @@ class Session:
         """Write a file that all nodes see, whatever their roots.
 
         Raises:
-            RefusedError: the guest failed.
+            RejectedError: the guest failed.
         """
         for node in ("", *self._roots):
             self.write_file(path, data, node=node)
@@ -521,7 +521,7 @@ class Session:
             node: the host with the root that contains it, if it has one.
 
         Raises:
-            RefusedError: the guest could not read it.
+            RejectedError: the guest could not read it.
         """
         self.pause()
         self._data.clear()
@@ -551,8 +551,8 @@ class Session:
         return self._answers.pop(number)
 
     def _check_refused(self, answer: Message, path: str) -> None:
-        if "refused" in answer:
-            raise RefusedError(f"{path}: {answer.text('refused')}")
+        if "rejected" in answer:
+            raise RejectedError(f"{path}: {answer.text('rejected')}")
 
     def _handle(self, frame: Frame) -> None:
         if frame.kind == b"a":

@@ -33,7 +33,7 @@ from longfat.studio.fields import form_fields
 from longfat.studio.jobs import Jobs, job_routes
 from longfat.studio.labs import LabBook, lab_routes
 from longfat.studio.live.routes import live_routes
-from longfat.studio.live.sessions import Rooms
+from longfat.studio.live.sessions import LiveSessions
 from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
 from longfat.studio.packets import packet_routes
 from longfat.studio.progress import ProgressBook, progress_routes
@@ -111,7 +111,7 @@ def make_app(
     workbooks = {one.name: Workbook(one, ours, submitter) for one in assignments}
     drawing = threading.Lock()
     jobs = Jobs(ours, drawing=drawing, member=member)
-    rooms = Rooms(workspace=ours, member=member)
+    sessions = LiveSessions(workspace=ours, member=member)
     scripts = PacketdrillScripts(ours, member=member)
     labs = book or LabBook(ours.labs, with_exercises=workbooks)
     progress = ProgressBook(ours)
@@ -124,7 +124,7 @@ def make_app(
 
     async def state(request: Request) -> Response:
         del request
-        return JSONResponse(await run_in_threadpool(lambda: _state(ours, labs, rooms, jobs)))
+        return JSONResponse(await run_in_threadpool(lambda: _state(ours, labs, sessions, jobs)))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -134,13 +134,13 @@ def make_app(
         finally:
             await run_in_threadpool(jobs.close)
             await run_in_threadpool(checks.close)
-            await run_in_threadpool(rooms.close)
+            await run_in_threadpool(sessions.close)
             await run_in_threadpool(scripts.close)
 
     def stop() -> None:
         jobs.stop()
         checks.stop()
-        rooms.stop()
+        sessions.stop()
         scripts.stop()
 
     page = _PageFiles(directory=static, html=True, check_dir=False)
@@ -155,9 +155,9 @@ def make_app(
             *exercise_routes(checks, progress.pages),
             *job_routes(jobs),
             *run_routes(ours, drawing=drawing),
-            *packet_routes(ours, rooms, scripts),
+            *packet_routes(ours, sessions, scripts),
             *packetdrill_routes(scripts),
-            *live_routes(rooms, workspace=ours),
+            *live_routes(sessions, workspace=ours),
             # Only the page is compressed: its responses contain no secrets.
             Mount("/", GZipMiddleware(page, compresslevel=_COMPRESSION)),
         ],
@@ -174,7 +174,9 @@ def make_app(
     return app
 
 
-def _state(workspace: Workspace, book: LabBook, rooms: Rooms, jobs: Jobs) -> dict[str, object]:
+def _state(
+    workspace: Workspace, book: LabBook, sessions: LiveSessions, jobs: Jobs
+) -> dict[str, object]:
     """Return `ServerState` of the page's `api/types.ts`."""
     built = [kernel for kernel in kernels.kernels() if kernels.fits(kernel)]
     return {
@@ -182,7 +184,7 @@ def _state(workspace: Workspace, book: LabBook, rooms: Rooms, jobs: Jobs) -> dic
         "workspace": str(workspace.root),
         "kernels": [{"series": kernel.series, "release": kernel.release} for kernel in built],
         "labs": book.entries(),
-        "sessions": rooms.infos(),
+        "sessions": sessions.infos(),
         "jobs": jobs.infos(),
         "fields": form_fields(),
     }

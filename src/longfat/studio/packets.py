@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from longfat.studio.live.sessions import Rooms
+    from longfat.studio.live.sessions import LiveSessions
     from longfat.studio.packetdrill import PacketdrillScripts
     from longfat.studio.workspace import Workspace
 
@@ -53,13 +53,15 @@ class OpenedCaptures:
 
     Args:
         workspace: where the runs are.
-        rooms: the live sessions.
+        sessions: the live sessions.
         scripts: the packetdrill scripts.
     """
 
-    def __init__(self, workspace: Workspace, rooms: Rooms, scripts: PacketdrillScripts) -> None:
+    def __init__(
+        self, workspace: Workspace, sessions: LiveSessions, scripts: PacketdrillScripts
+    ) -> None:
         self._workspace = workspace
-        self._rooms = rooms
+        self._sessions = sessions
         self._scripts = scripts
         self._lock = threading.Lock()
         self._known: OrderedDict[Any, OpenedCapture] = OrderedDict()
@@ -100,8 +102,8 @@ class OpenedCaptures:
         session = asked_name(request, "session")
         if session is not None:
             number = _whole(request, "capture")
-            room = self._rooms.find(session)
-            found = None if room is None else room.capture(number)
+            live = self._sessions.find(session)
+            found = None if live is None else live.capture(number)
             if found is None:
                 raise Refusal("there is no such capture", status=HTTPStatus.NOT_FOUND)
             start_s = _number(request, "start", default=0.0)
@@ -117,10 +119,10 @@ class OpenedCaptures:
 
 
 def packet_routes(
-    workspace: Workspace, rooms: Rooms, scripts: PacketdrillScripts
+    workspace: Workspace, sessions: LiveSessions, scripts: PacketdrillScripts
 ) -> list[BaseRoute]:
     """Return the routes of packets; the arguments are those of `OpenedCaptures`."""
-    opened = OpenedCaptures(workspace, rooms, scripts)
+    opened = OpenedCaptures(workspace, sessions, scripts)
 
     async def named(request: Request) -> Response:
         (path, *_) = asked_names(request, "run")

@@ -30,7 +30,7 @@ class Pages:
     def send(self, event: str, /, **fields: Any) -> None:
         """Send an event to all; from any thread."""
         for listener in list(self._all):
-            listener.tell([json.dumps({"event": event, **fields})])
+            listener.send([json.dumps({"event": event, **fields})])
 
     async def serve(
         self, socket: WebSocket, hello: Callable[[], Awaitable[dict[str, Any]]]

@@ -154,7 +154,7 @@ def test_a_change_that_cases_share_is_told_once(made: Made) -> None:
     )
 
 
-def test_surroundings(made: Made) -> None:
+def test_environment(made: Made) -> None:
     def side(release: str, **tools: Tool) -> list[Run]:
         kernel = {"digest": release, "release": release, "binary_sha256": ""}
         return made({RATE: [1.0]}, kernel=kernel, tools=tools)
@@ -172,7 +172,7 @@ def test_surroundings(made: Made) -> None:
         iperf3=Tool(version="", digest=""),
     )
     (contrast,) = compare_sides([make_side("a", {"x": a}), make_side("b", {"x": b})]).contrasts
-    assert contrast.surroundings == (
+    assert contrast.environment == (
         Change("Linux", "6.1.1", "6.1.2"),
         Change("tc", "tc 1", "tc 2"),
         Change("ip", "ip 1, bytes bb", "ip 1, bytes bd"),

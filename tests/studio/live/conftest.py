@@ -1,4 +1,4 @@
-"""A room that a test speaks with as a page would, without a server between."""
+"""A session that a test speaks with as a page would, without a server between."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from longfat.studio.live import Rooms
+from longfat.studio.live import LiveSessions
 from longfat.studio.live.broadcast import Listener
 from longfat.studio.live.messages import Order
 from longfat.studio.live.session import LiveSession
@@ -34,10 +34,10 @@ flows:
 
 
 class Page:
-    """What a page knows of a room: all that it was told."""
+    """What a page knows of a session: all that it was told."""
 
-    def __init__(self, room: LiveSession, loop: asyncio.AbstractEventLoop) -> None:
-        self.room = room
+    def __init__(self, live: LiveSession, loop: asyncio.AbstractEventLoop) -> None:
+        self.live = live
         self.told: list[dict[str, Any]] = []
         self.series: dict[tuple[int, str], tuple[list[float], list[float]]] = {}
         self.is_over = False
@@ -46,7 +46,7 @@ class Page:
 
     async def _listen(self) -> None:
         listener = Listener()
-        self.room.join(listener)
+        self.live.join(listener)
         while (said := await listener.next()) is not None:
             with self._changed:
                 if isinstance(said, str):
@@ -72,7 +72,7 @@ class Page:
                 at += 8 * entry["count"]
 
     def do(self, name: str, **fields: Any) -> None:
-        self.room.do(Order(do=name, fields=fields))
+        self.live.do(Order(do=name, fields=fields))
 
     def wait(self, until: Callable[[], Any], *, seconds: float = 60) -> Any:
         """Wait until something is so; no time passes here but the wall's."""
@@ -135,20 +135,20 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @pytest.fixture
-def rooms(tmp_path: Any, loop: asyncio.AbstractEventLoop) -> Iterator[Rooms]:
-    del loop  # it ends after the rooms
-    rooms = Rooms(workspace=Workspace(tmp_path))
-    yield rooms
-    rooms.close()
+def sessions(tmp_path: Any, loop: asyncio.AbstractEventLoop) -> Iterator[LiveSessions]:
+    del loop  # it ends after the sessions
+    sessions = LiveSessions(workspace=Workspace(tmp_path))
+    yield sessions
+    sessions.close()
 
 
 MakePage = Callable[..., Page]
 
 
 @pytest.fixture
-def make_page(rooms: Rooms, loop: asyncio.AbstractEventLoop) -> MakePage:
+def make_page(sessions: LiveSessions, loop: asyncio.AbstractEventLoop) -> MakePage:
     def make(text: str = STUDY, *, case: str | None = None) -> Page:
-        page = Page(rooms.create(name="small", text=text, case=case), loop)
+        page = Page(sessions.create(name="small", text=text, case=case), loop)
         page.wait(lambda: page.last("state"))
         return page
 

@@ -1,4 +1,4 @@
-"""What a room has to bear: rubbish, floods, machines that die, ends in the middle."""
+"""What a session has to bear: rubbish, floods, machines that die, ends in the middle."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ import pytest
 
 from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError
-from longfat.studio.live import Rooms
+from longfat.studio.live import LiveSessions, probe_reader
 from longfat.studio.live import broadcast as hubs
-from longfat.studio.live import probe_reader as lookings
 from longfat.studio.live import series as all_series
-from longfat.studio.live import sessions as all_rooms
+from longfat.studio.live import sessions as all_sessions
 from longfat.studio.live.broadcast import Listener
 from longfat.studio.live.messages import read_order
 from longfat.studio.live.terminals import MOST_SHOWN_BYTES
@@ -31,7 +30,7 @@ from tests.studio.live.test_session import Screen, flow
 
 
 def lives(page: Page) -> bool:
-    """Tell whether a room does what it is told."""
+    """Tell whether a session does what it is told."""
     number = time.monotonic_ns() % 2**30
     page.do("ask", number=number, node="h1", line="echo on")
     page.wait(lambda: page.is_over or (page.last("answer") or {}).get("number") == number)
@@ -68,7 +67,7 @@ def open_terminal(page: Page, loop: asyncio.AbstractEventLoop, node: str = "h1")
 )
 def test_rubbish_is_told_and_the_session_lives(make_page: MakePage, order: dict[str, Any]) -> None:
     page = make_page()
-    page.room.do(read_order(json.dumps(order)))
+    page.live.do(read_order(json.dumps(order)))
     page.wait(lambda: page.messages() or page.is_over)
     assert lives(page)
     assert len(page.messages()[0]) < 300
@@ -89,7 +88,7 @@ def test_a_question_does_not_stop_what_runs_at_a_terminal(
 ) -> None:
     page = make_page()
     screen = open_terminal(page, loop)
-    page.room.type_at(1, b"ping 10.0.0.2\r")
+    page.live.type_at(1, b"ping 10.0.0.2\r")
     assert page.wait_for(lambda: b"icmp_seq=1 " in screen.shown)
     assert lives(page)
     assert page.wait_for(lambda: b"icmp_seq=3 " in screen.shown, seconds=10)
@@ -114,39 +113,41 @@ def within(seconds: float, end: Callable[[], Any]) -> bool:
         {"do": "run"},
     ],
 )
-def test_an_end_does_not_wait(make_page: MakePage, rooms: Rooms, order: dict[str, Any]) -> None:
+def test_an_end_does_not_wait(
+    make_page: MakePage, sessions: LiveSessions, order: dict[str, Any]
+) -> None:
     page = make_page()
     page.do("pace", factor=0.001)
     name = order.pop("do")
     page.do(name, **order)
     time.sleep(0.3)
-    assert within(2, lambda: rooms.end(page.room.info()["id"]))
+    assert within(2, lambda: sessions.end(page.live.info()["id"]))
     page.wait(lambda: page.is_over)
     assert (page.last("ended") or {})["words"] == "the session was closed"
 
 
-def test_an_end_does_not_wait_for_a_network_that_is_being_built(rooms: Rooms) -> None:
+def test_an_end_does_not_wait_for_a_network_that_is_being_built(sessions: LiveSessions) -> None:
     text = STUDY + "setup: [{h1: while :; do date > /dev/null; done}]\n"
     told: list[str] = []
 
     def create() -> None:
         try:
-            rooms.create(name="small", text=text, case=None)
+            sessions.create(name="small", text=text, case=None)
         except LongfatError as error:
             told.append(str(error))
 
     thread = threading.Thread(target=create, daemon=True)
     thread.start()
     time.sleep(1.5)
-    assert within(3, rooms.close)
+    assert within(3, sessions.close)
     thread.join(2)
     assert told == ["longfat studio is shutting down: it starts no session"]
 
 
-def test_a_set_up_line_that_does_not_end_is_told(rooms: Rooms) -> None:
+def test_a_set_up_line_that_does_not_end_is_told(sessions: LiveSessions) -> None:
     text = STUDY + "setup: [{h1: ping -q 10.0.0.2}]\n"
     with pytest.raises(InputError, match=r"h1: `ping -q 10.0.0.2` did not end within 600 s .*&"):
-        rooms.create(name="small", text=text, case=None)
+        sessions.create(name="small", text=text, case=None)
 
 
 @pytest.mark.parametrize("name", ["hold", "stop", "step"])
@@ -233,14 +234,14 @@ def test_a_flood_at_a_terminal_is_bounded_and_can_be_ended(
 ) -> None:
     page = make_page()
     screen = open_terminal(page, loop)
-    page.room.type_at(1, line + b"\r")
+    page.live.type_at(1, line + b"\r")
     assert page.wait_for(lambda: len(screen.shown) > 4 * MOST_SHOWN_BYTES)
     assert lives(page)
     before = len(screen.shown)
     assert page.wait_for(lambda: len(screen.shown) > before + MOST_SHOWN_BYTES)
-    page.room.type_at(1, b"\x03")
+    page.live.type_at(1, b"\x03")
     page.wait(page.stands)
-    page.room.type_at(1, b"reset; echo on $((6 * 7))\r")
+    page.live.type_at(1, b"reset; echo on $((6 * 7))\r")
     assert page.wait_for(lambda: b"on 42" in screen.shown)
 
 
@@ -254,8 +255,8 @@ def test_who_reads_slowly_is_shown_the_end(
         return Listener()
 
     listener = asyncio.run_coroutine_threadsafe(slow(), loop).result()
-    page.room.watch(1, listener)
-    page.room.type_at(1, b"yes | head -c 6000000; echo at $((6 * 7))\r")
+    page.live.watch(1, listener)
+    page.live.type_at(1, b"yes | head -c 6000000; echo at $((6 * 7))\r")
     page.wait(lambda: page.clock["state"] == "running")
     page.wait(page.stands)
     assert listener.waiting_bytes < 3 << 20
@@ -281,14 +282,14 @@ def test_a_page_that_does_not_read_is_cut_off(
         return Listener()
 
     listener = asyncio.run_coroutine_threadsafe(deaf(), loop).result()
-    page.room.join(listener)
+    page.live.join(listener)
     page.do("run", flows=["bulk"])
     asyncio.run_coroutine_threadsafe(listener.cut(), loop).result(30)
     assert listener.waiting_bytes < 1 << 20
     assert asyncio.run_coroutine_threadsafe(listener.next(), loop).result(5) is None
     # On a busy host the test's own page may have been as slow.
     monkeypatch.undo()
-    late = Page(page.room, loop)
+    late = Page(page.live, loop)
     late.wait(lambda: late.last("state"))
     assert lives(late)
 
@@ -306,12 +307,12 @@ def test_very_many_series_have_fewer_points(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_samples_do_not_fill_the_disk(make_page: MakePage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookings, "_LARGE_BYTES", 100_000)
+    monkeypatch.setattr(probe_reader, "_LARGE_BYTES", 100_000)
     page = make_page(STUDY.replace("time: 2s", "time: 20s"))
     for number in (1, 2, 3):
         page.do("run", flows=["bulk"])
         page.wait(lambda number=number: page.ended(number))  # type: ignore[misc]
-    raw = page.room._stage._network.session.folder / "raw"
+    raw = page.live._controller._network.session.folder / "raw"
     sizes = [path.stat().st_size for path in raw.iterdir() if path.is_file()]
     assert sum(sizes) < 12 << 20
     assert len(sizes) <= 3
@@ -391,7 +392,7 @@ def test_an_interface_that_is_taken_away_is_told(
 ) -> None:
     page = make_page()
     screen = open_terminal(page, loop, "root")
-    page.room.type_at(1, b"ip link del s1-eth1; sleep 2\r")
+    page.live.type_at(1, b"ip link del s1-eth1; sleep 2\r")
     page.wait(lambda: page.last("stale"), seconds=10)
     (reason,) = (page.last("stale") or {})["reasons"]
     assert reason.startswith("an interface of the drawing was removed")
@@ -403,7 +404,7 @@ def test_an_interface_that_is_taken_away_is_told(
 
 
 def test_a_machine_that_dies_is_told_and_another_can_be_made(
-    make_page: MakePage, rooms: Rooms, own_kernels: Path, monkeypatch: pytest.MonkeyPatch
+    make_page: MakePage, sessions: LiveSessions, own_kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
     page = make_page()
@@ -413,16 +414,16 @@ def test_a_machine_that_dies_is_told_and_another_can_be_made(
             os.kill(pid, signal.SIGKILL)
     page.wait(lambda: page.is_over)
     assert "the machine ended" in (page.last("ended") or {})["words"]
-    assert rooms.infos() == []
+    assert sessions.infos() == []
     assert lives(make_page())
 
 
 def test_who_comes_too_late_is_not_kept_waiting(
-    make_page: MakePage, rooms: Rooms, loop: asyncio.AbstractEventLoop
+    make_page: MakePage, sessions: LiveSessions, loop: asyncio.AbstractEventLoop
 ) -> None:
     page = make_page()
-    rooms.end(page.room.info()["id"])
-    late = Page(page.room, loop)
+    sessions.end(page.live.info()["id"])
+    late = Page(page.live, loop)
     late.wait(lambda: late.is_over)
     screen = Screen(page, 1, loop)
     assert page.wait_for(lambda: screen.is_over)
@@ -440,24 +441,26 @@ def test_terminals_closed_in_the_middle(
 ) -> None:
     page = make_page()
     screen = open_terminal(page, loop)
-    page.room.type_at(1, b"yes\r")
+    page.live.type_at(1, b"yes\r")
     assert page.wait_for(lambda: len(screen.shown) > 100_000)
     page.do("close-terminal", id=1)
     page.do("close-terminal", id=1)
-    page.room.type_at(1, b"\x03")
-    page.room.resize(1, 10, 10)
+    page.live.type_at(1, b"\x03")
+    page.live.resize(1, 10, 10)
     assert page.wait_for(lambda: screen.is_over)
     page.wait(page.stands)
     assert lives(page)
 
 
-def test_there_are_only_so_many_sessions(rooms: Rooms, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_rooms, "MOST_ROOMS", 2)
+def test_there_are_only_so_many_sessions(
+    sessions: LiveSessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(all_sessions, "MOST_SESSIONS", 2)
     made: list[str] = []
 
     def create() -> None:
         try:
-            rooms.create(name="small", text=STUDY, case=None)
+            sessions.create(name="small", text=STUDY, case=None)
         except InputError as error:
             made.append(str(error))
 
@@ -467,4 +470,4 @@ def test_there_are_only_so_many_sessions(rooms: Rooms, monkeypatch: pytest.Monke
     for thread in threads:
         thread.join()
     assert made == ["2 networks are already running: end some of their sessions"] * 2
-    assert len(rooms.infos()) == 2
+    assert len(sessions.infos()) == 2

@@ -17,7 +17,7 @@ from longfat.execution.runs.run import damage
 from longfat.model.events import LinkChange, TypedLine
 from longfat.model.probes import Capture
 from longfat.output.report.curves import RunCurves
-from longfat.studio.live import Rooms
+from longfat.studio.live import LiveSessions
 from longfat.study.read import parse_study
 from tests.studio.live.conftest import STUDY, MakePage, Page
 
@@ -117,14 +117,14 @@ def test_captures_are_kept_with_the_run_that_they_saw(make_page: MakePage, tmp_p
 
 
 def test_what_was_done_by_hand_is_among_its_events(
-    make_page: MakePage, rooms: Rooms, tmp_path: Path
+    make_page: MakePage, sessions: LiveSessions, tmp_path: Path
 ) -> None:
     page = make_page(LONG)
     changed_in_the_middle(page)
     recording = page.recording(1)
     assert recording is not None
     lasted_s = page.clock["now_s"] - recording["start_s"]
-    assert rooms.end(page.state()["session"]["id"])
+    assert sessions.end(page.state()["session"]["id"])
     run = load_run(tmp_path / kept(page))
     change, sysctl, ping = run.case.events
     assert isinstance(change, LinkChange)
@@ -150,11 +150,11 @@ def test_what_was_done_by_hand_is_among_its_events(
 
 
 def test_a_live_run_can_be_played_once_more(
-    make_page: MakePage, rooms: Rooms, tmp_path: Path
+    make_page: MakePage, sessions: LiveSessions, tmp_path: Path
 ) -> None:
     page = make_page(LONG)
     changed_in_the_middle(page)
-    rooms.end(page.state()["session"]["id"])
+    sessions.end(page.state()["session"]["id"])
     live = load_run(tmp_path / kept(page))
     text = (live.folder / "study.yaml").read_text()
     text = re.sub(r"time: \w+", "time: 4s", text)
@@ -169,17 +169,17 @@ def test_a_live_run_can_be_played_once_more(
 
 
 def test_a_run_goes_on_in_no_session_and_is_kept_when_the_server_ends(
-    make_page: MakePage, rooms: Rooms, tmp_path: Path
+    make_page: MakePage, sessions: LiveSessions, tmp_path: Path
 ) -> None:
     page = make_page(LONG)
     page.do("run")
     page.wait(lambda: (1, "tcp:bulk:throughput_bps") in page.series)
-    rooms.close()
+    sessions.close()
     assert load_run(tmp_path / kept(page)).metrics["queue.peak_bytes"] > 0
 
 
 def test_typed_lines_that_fight_a_links_properties_become_lines_of_tc(
-    make_page: MakePage, rooms: Rooms, tmp_path: Path
+    make_page: MakePage, sessions: LiveSessions, tmp_path: Path
 ) -> None:
     page = make_page(LONG)
     page.do("run", flows=["bulk"])
@@ -190,7 +190,7 @@ def test_typed_lines_that_fight_a_links_properties_become_lines_of_tc(
     page.do("type", nodes=["h2"], text=line)
     page.do("step", by_s=0.5)
     page.wait(lambda: len((page.recording(1) or {"marks": []})["marks"]) == 2)
-    rooms.end(page.state()["session"]["id"])
+    sessions.end(page.state()["session"]["id"])
     run = load_run(tmp_path / kept(page))
     assert all(isinstance(event, TypedLine) for event in run.case.events)
     assert any("20mbit" in event.summary() for event in run.case.events)

@@ -1,4 +1,4 @@
-"""A room on real machines: flows, the clock, terminals, and a drawing that changes."""
+"""A session on real machines: flows, the clock, terminals, and a drawing that changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from longfat.errors import InputError
 from longfat.live.session import Session
-from longfat.studio.live import Rooms
+from longfat.studio.live import LiveSessions
 from longfat.studio.live.broadcast import Listener
 from tests.studio.live.conftest import STUDY, MakePage, Page
 
@@ -81,7 +81,7 @@ def test_two_runs_are_two_recordings_and_who_comes_late_knows_all(
     for number in (1, 2):
         page.do("run", flows=["rtt"])
         page.wait(lambda number=number: page.ended(number))  # type: ignore[misc]
-    late = Page(page.room, loop)
+    late = Page(page.live, loop)
     late.wait(lambda: late.last("state") and (2, "ping:rtt:rtt_s") in late.series)
     assert [one["number"] for one in late.state()["recordings"]] == [0, 1, 2]
     assert late.series[1, "ping:rtt:rtt_s"] == page.series[1, "ping:rtt:rtt_s"]
@@ -175,7 +175,7 @@ class Screen:
 
     async def _look(self, page: Page, number: int) -> None:
         listener = Listener()
-        page.room.watch(number, listener)
+        page.live.watch(number, listener)
         while (said := await listener.next()) is not None:
             assert isinstance(said, bytes)
             self.shown += said
@@ -194,24 +194,24 @@ def test_terminals(make_page: MakePage, loop: asyncio.AbstractEventLoop) -> None
         return page.wait_for(lambda: text in screen.shown)
 
     assert shows(b"h1")
-    page.room.type_at(number, b"sysctl -w net.ipv4.tcp_rmem='10240 87380 12345678'\r")
+    page.live.type_at(number, b"sysctl -w net.ipv4.tcp_rmem='10240 87380 12345678'\r")
     assert shows(b"tcp_rmem = 10240 87380 12345678")
     page.wait(page.stands)
     before_s = page.clock["now_s"]
-    page.room.resize(number, 30, 100)
-    page.room.type_at(number, b"stty size; echo on $((6 * 7))\r")
+    page.live.resize(number, 30, 100)
+    page.live.type_at(number, b"stty size; echo on $((6 * 7))\r")
     assert shows(b"30 100")
     assert shows(b"on 42")
     page.wait(page.stands)
     assert page.clock["now_s"] - before_s < 1
     # Ctrl-C ends what runs for ever; meanwhile real time passes.
-    page.room.type_at(number, b"ping 10.0.0.2\r")
+    page.live.type_at(number, b"ping 10.0.0.2\r")
     assert shows(b"icmp_seq=2")
-    page.room.type_at(number, b"\x03")
+    page.live.type_at(number, b"\x03")
     assert shows(b"packet loss")
     later = Screen(page, number, loop)
     assert page.wait_for(lambda: b"packet loss" in later.shown)
-    page.room.type_at(number, b"exit\r")
+    page.live.type_at(number, b"exit\r")
     assert page.wait_for(lambda: screen.is_over)
     page.wait(lambda: (page.last("terminal") or {})["terminal"]["status"] == 0)
 
@@ -230,10 +230,10 @@ def test_typed_commands_go_fast_unless_they_go_on_until_ended(
         page.do("pace", factor=pace)
         page.wait(page.stands)
         before_s, began_s, seen = page.clock["now_s"], time.monotonic(), len(screen.shown)
-        page.room.type_at(number, line.encode() + b"\r")
+        page.live.type_at(number, line.encode() + b"\r")
         assert page.wait_for(lambda: shows in screen.shown[seen:])
         took_s = time.monotonic() - began_s
-        page.room.type_at(number, b"\x03")
+        page.live.type_at(number, b"\x03")
         assert page.wait_for(lambda: b" # " in screen.shown[seen:].partition(b"^C")[2])
         page.wait(page.stands)
         return float(page.clock["now_s"] - before_s) / took_s
@@ -253,9 +253,9 @@ def test_a_typed_iperf3_is_spared_its_idle_calls(
     number = page.wait(lambda: page.last("terminal"))["terminal"]["id"]
     screen = Screen(page, number, loop)
     for line in ("iperf3 -s -D", "at h2 iperf3 -s -D", "h2 iperf3 -s -p 5202 -D"):
-        page.room.type_at(number, f"{line}\r".encode())
+        page.live.type_at(number, f"{line}\r".encode())
     count = "for n in $(pgrep iperf3); do grep -q iperf3_lean /proc/$n/maps && echo has it; done"
-    page.room.type_at(number, f"{count}\r".encode())
+    page.live.type_at(number, f"{count}\r".encode())
     assert page.wait_for(lambda: screen.shown.count(b"has it\r") == 3)
 
 
@@ -331,13 +331,13 @@ def test_a_command_that_spins_ends_the_session_with_its_name(
     page.wait(lambda: page.is_over)
 
 
-def test_a_network_that_cannot_be_is_told(rooms: Rooms) -> None:
+def test_a_network_that_cannot_be_is_told(sessions: LiveSessions) -> None:
     with pytest.raises(InputError, match=r"small:2:9: kernel: "):
-        rooms.create(name="small", text=STUDY.replace("7.2", "six"), case=None)
+        sessions.create(name="small", text=STUDY.replace("7.2", "six"), case=None)
     text = STUDY + "setup: [{root: tc qdisc add dev nowhere root netem}]\n"
     with pytest.raises(InputError, match=r"`tc qdisc add dev nowhere root netem` .*nowhere"):
-        rooms.create(name="small", text=text, case=None)
-    assert rooms.infos() == []
+        sessions.create(name="small", text=text, case=None)
+    assert sessions.infos() == []
 
 
 def test_another_case_with_another_set_up_is_another_network(make_page: MakePage) -> None:

@@ -3,7 +3,8 @@
 sides          the runs of one side, by case
 find           a side, from what a person wrote
 match          which case of one corresponds to which of the other
-changes        what differs in the cases, surroundings around them
+changes        what differs in the cases
+environment    what differs in kernel, tools and longfat
 ranktest       whether numbers of some seeds differ, discoveries among many such
 differences    what differs in the results, and how much it is worth
 compared       all of it as a value

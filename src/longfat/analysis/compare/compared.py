@@ -13,7 +13,7 @@ from longfat.analysis.compare.differences import (
     metric_differences,
     with_significance,
 )
-from longfat.analysis.compare.environment import surroundings_changes
+from longfat.analysis.compare.environment import environment_changes
 from longfat.analysis.compare.false_discovery import LEVEL
 from longfat.analysis.compare.match import Matching, Pair, match_cases
 from longfat.analysis.compare.ranktest import least_p
@@ -67,7 +67,7 @@ class Contrast:
         b: the side.
         matching: which cases are compared with each other.
         changes: what differs in the cases.
-        surroundings: what differs in kernel, tools and longfat.
+        environment: what differs in kernel, tools and longfat.
         sameness: which runs are byte-identical, for each pair of cases.
         broken: runs that should be byte-identical, for all that decides them is
             equal, and are not.
@@ -79,7 +79,7 @@ class Contrast:
     b: Side
     matching: Matching
     changes: tuple[SharedChange, ...]
-    surroundings: tuple[Change, ...]
+    environment: tuple[Change, ...]
     sameness: tuple[Sameness, ...]
     broken: tuple[tuple[Run, Run], ...]
     claims: tuple[ClaimChange, ...]
@@ -147,7 +147,7 @@ class Contrast:
             "only_a": list(self.matching.only_a),
             "only_b": list(self.matching.only_b),
             "changes": [{**one.change.to_json(), "cases": list(one.cases)} for one in self.changes],
-            "host": [change.to_json() for change in self.surroundings],
+            "host": [change.to_json() for change in self.environment],
             "broken": [[str(run.folder) for run in runs] for runs in self.broken],
             "claims": [{"text": one.text, "a": one.a, "b": one.b} for one in self.claims],
             "differences": [one.to_json() for one in self.differences],
@@ -251,7 +251,7 @@ def _contrast(
         b=b,
         matching=matching,
         changes=_shared_changes(matching.pairs),
-        surroundings=surroundings_changes(a.all_runs, b.all_runs),
+        environment=environment_changes(a.all_runs, b.all_runs),
         sameness=tuple(_sameness(pair) for pair in matching.pairs),
         broken=tuple(runs for pair in matching.pairs for runs in _broken(pair)),
         claims=tuple(

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 _SHOWN = 12  # digits of a digest: enough to distinguish two
 
 
-def surroundings_changes(a: Iterable[Run], b: Iterable[Run]) -> tuple[Change, ...]:
+def environment_changes(a: Iterable[Run], b: Iterable[Run]) -> tuple[Change, ...]:
     """Return what differs between all runs of A and all of B, beside their cases.
 
-    A tool that only one side's cases use is no difference of the surroundings: it
+    A tool that only one side's cases use is no difference of the environment: it
     follows from the cases.
 
     Args:
         a: the runs of A.
         b: the runs of B.
     """
-    ours, theirs = _surroundings(a), _surroundings(b)
+    ours, theirs = _environment(a), _environment(b)
     found = []
     for name in (name for name in ours if name in theirs):
         if ours[name] == theirs[name]:
@@ -39,7 +39,7 @@ def surroundings_changes(a: Iterable[Run], b: Iterable[Run]) -> tuple[Change, ..
     return tuple(found)
 
 
-def _surroundings(runs: Iterable[Run]) -> dict[str, set[tuple[str, str]]]:
+def _environment(runs: Iterable[Run]) -> dict[str, set[tuple[str, str]]]:
     """Return version and digest of kernel and tools, by name: one, or those that runs differ in."""
     found: dict[str, set[tuple[str, str]]] = {"Linux": set()}
     for run in runs:

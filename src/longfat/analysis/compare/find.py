@@ -27,7 +27,7 @@ _RUN_FOLDER = re.compile(r"(?P<case>[A-Za-z].*)-seed(?P<seed>[0-9]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class RunSelection:
     """Which of the runs that are found to take.
 
     Attributes:
@@ -53,7 +53,7 @@ class Found:
 
 def find_side(
     argument: str,
-    wish: Wish,
+    selection: RunSelection,
     *,
     label: str,
     on_run: Callable[[], None] = lambda: None,
@@ -64,30 +64,30 @@ def find_side(
         argument: a run directory; a folder of them; such a folder and a case's name
             (`runs/lab08/tuned`: all seeds of the case); or a study: a file, a folder or a
             lab's name. What is a folder of runs is taken as such before it is taken as a study.
-        wish: which of the runs to take.
+        selection: which of the runs to take.
         label: what tables call the side.
         on_run: called for each run that was read.
 
     Raises:
         InputError: there is no such thing, there are no such runs, or one cannot be read.
     """
-    study, places = _places(argument, wish)
+    study, places = _places(argument, selection)
     by_case: dict[str, list[Run]] = {}
     names: dict[str, None] = {}
     for folder in places:
         found = _RUN_FOLDER.fullmatch(folder.name)
-        if found and wish.seeds is not None and int(found["seed"]) not in wish.seeds:
+        if found and selection.seeds is not None and int(found["seed"]) not in selection.seeds:
             continue
-        if found and not _fits(found["case"], wish.cases):
+        if found and not _fits(found["case"], selection.cases):
             names[found["case"]] = None
             continue
         run = load_run(folder)
         on_run()
         names[run.name] = None
-        if _wanted(run, wish):
+        if _wanted(run, selection):
             by_case.setdefault(run.name, []).append(run)
     if not by_case:
-        raise InputError(f"{argument}: {_none(places, wish, tuple(names))}")
+        raise InputError(f"{argument}: {_none(places, selection, tuple(names))}")
     if study is None:
         return Found(make_side(label, by_case))
     ordered = {name: by_case[name] for name in study.cases if name in by_case}
@@ -98,11 +98,11 @@ def find_side(
     )
 
 
-def _wanted(run: Run, wish: Wish) -> bool:
+def _wanted(run: Run, selection: RunSelection) -> bool:
     return (
-        (wish.kernel is None or run.case.kernel == wish.kernel)
-        and (wish.seeds is None or run.seed in wish.seeds)
-        and _fits(run.name, wish.cases)
+        (selection.kernel is None or run.case.kernel == selection.kernel)
+        and (selection.seeds is None or run.seed in selection.seeds)
+        and _fits(run.name, selection.cases)
     )
 
 
@@ -110,40 +110,40 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _none(places: Sequence[Path], wish: Wish, names: Sequence[str]) -> str:
+def _none(places: Sequence[Path], selection: RunSelection, names: Sequence[str]) -> str:
     """Return why no runs are left, although there are some."""
-    if wish.cases and not any(_fits(name, wish.cases) for name in names):
-        (first, *_) = wish.cases
+    if selection.cases and not any(_fits(name, selection.cases) for name in names):
+        (first, *_) = selection.cases
         return f"no runs of a case {first!r}{nearest(first, names)}; its cases: {listed(names)}"
     conditions = []
-    if wish.kernel is not None:
-        conditions.append(f"with the kernel {wish.kernel}")
-    if wish.seeds is not None:
-        conditions.append(f"with the seeds {wish.seeds.start}-{wish.seeds.stop - 1}")
+    if selection.kernel is not None:
+        conditions.append(f"with the kernel {selection.kernel}")
+    if selection.seeds is not None:
+        conditions.append(f"with the seeds {selection.seeds.start}-{selection.seeds.stop - 1}")
     return f"of its {len(places)} runs none is {' and '.join(conditions) or 'there'}"
 
 
-def _places(argument: str, wish: Wish) -> tuple[Study | None, list[Path]]:
+def _places(argument: str, selection: RunSelection) -> tuple[Study | None, list[Path]]:
     """Return the study that an argument names, if it names one, and the run directories."""
     path = Path(argument)
     if (path / MANIFEST).is_file():
         return None, [path]
-    if places := _in_folder(path, wish.kernel):
+    if places := _in_folder(path, selection.kernel):
         return None, places
-    if not path.exists() and (places := _of_case(path, wish.kernel)):
+    if not path.exists() and (places := _of_case(path, selection.kernel)):
         return None, places
     if path.is_dir() and (kernels := _kernels(path)):
-        raise InputError(_choose_kernel(path, kernels, wish.kernel))
+        raise InputError(_choose_kernel(path, kernels, selection.kernel))
     if path.is_dir() and not (path / STUDY_FILE).exists():
         raise InputError(
             f"{path}: there are no runs in it (folders such as default-seed1), and no {STUDY_FILE}"
         )
     study = read_study(find_study(argument))
-    folder = wish.runs / study.name
-    if places := _in_folder(folder, wish.kernel):
+    folder = selection.runs / study.name
+    if places := _in_folder(folder, selection.kernel):
         return study, places
     if kernels := _kernels(folder):
-        raise InputError(_choose_kernel(folder, kernels, wish.kernel))
+        raise InputError(_choose_kernel(folder, kernels, selection.kernel))
     raise InputError(
         f"{argument}: there are no runs of it in {folder}: `longfat run {argument}` makes them, "
         "and --runs names another folder than runs"

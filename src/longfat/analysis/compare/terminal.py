@@ -184,9 +184,9 @@ def _print_changes(contrast: Contrast, console: Console, show_all: bool) -> None
         if only:
             shown = ", ".join(only) if show_all else some(only, most=8)
             console.print(Text(f"only in {letter}: {shown}"))
-    if contrast.surroundings:
+    if contrast.environment:
         _heading(console, "What differs around them")
-        for change in contrast.surroundings:
+        for change in contrast.environment:
             _print_change(change, console, "")
 
 

@@ -67,7 +67,7 @@ def _option(descriptor: int, level: int, name: int) -> bytes:
 def state_of(descriptor: int) -> dict[str, int]:
     """Return what the code of a script sees of a connection; empty if it is none of TCP's.
 
-    What a kernel does not tell yet is not there.
+    What a kernel does not report yet is not there.
     """
     info = _option(descriptor, SOL_TCP, TCP_INFO)
     if not info:
@@ -131,7 +131,7 @@ def _congestion_control(descriptor: int) -> dict[str, int]:
 
 
 def main() -> None:
-    """Run the pieces of code on standard input; tell of the first that fails."""
+    """Run the pieces of code on standard input; report the first that fails."""
     names: dict[str, Any] = {"__name__": "__main__", **NAMES}
     for piece in json.load(sys.stdin):
         names.update(piece["state"])

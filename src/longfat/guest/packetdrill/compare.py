@@ -27,7 +27,7 @@ def to_script(packet: Sent, flow: Flow) -> None:
 def joined(parts: list[Sent]) -> Sent:
     """Return segments that follow each other as one: the last, that begins where the first does.
 
-    That a window was reduced is told by the first alone.
+    That a window was reduced is reported by the first alone.
     """
     whole = parts[-1]
     whole.sequence = parts[0].sequence

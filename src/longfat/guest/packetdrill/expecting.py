@@ -116,7 +116,7 @@ class Expecting:
                 return None
 
     def _is_whole(self, event: Event, parts: list[wire.Sent], flow: Flow, times: Times) -> bool:
-        """Tell whether these are all of a packet of the script's.
+        """Return whether these are all of a packet of the script's.
 
         Raises:
             FailureError: the last one cannot be a part of it.

@@ -83,7 +83,7 @@ class Flows:
         """Note that a socket is about to connect, or to send its first datagram."""
         if flow.state == NEW:
             flow.state = CONNECTING
-            flow.local = None  # the kernel chooses; its first packet tells
+            flow.local = None  # the kernel chooses; its first packet shows which
             flow.remote = (self._settings["remote_ip"], self._settings["connect_port"])
 
     def accepted(self, descriptor: int) -> Flow:
@@ -151,7 +151,7 @@ class Flows:
         return flow if self._begins(packet, flow) else None
 
     def _begins(self, packet: Sent, flow: Flow) -> bool:
-        """Tell whether this is a connection's first packet; then it says where that begins."""
+        """Return whether this is a connection's first packet; then it says where that begins."""
         assert flow.remote is not None
         if packet.protocol != flow.protocol or packet.target != flow.remote[0]:
             return False

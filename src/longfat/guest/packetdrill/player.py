@@ -407,8 +407,8 @@ class Player:
         if status == 0:
             return
         try:
-            told = json.loads(said.splitlines()[-1])
-            line, words = int(told["line"]), str(told["words"])
+            failure = json.loads(said.splitlines()[-1])
+            line, words = int(failure["line"]), str(failure["words"])
         except (ValueError, LookupError, TypeError):
             line, words = self._code[0]["line"], f"it ended with status {status}"
         raise FailureError(line, f"this code failed: {words}")

@@ -1,7 +1,7 @@
 """The one place where time passes, and all that can happen meanwhile.
 
 Packets are read in the moment in which the kernel sends them: nothing else runs while the
-clock stands still, so what poll(2) tells of, it tells of at once. And what we do takes no time,
+clock stands still, so what poll(2) reports, it reports at once. And what we do takes no time,
 not even reading the clock, which costs everybody else 256 ns (`take_no_time`).
 """
 

@@ -38,7 +38,7 @@ def run_at_terminal(session: Session, order: Order, *, until_ns: int | None) -> 
         Its exit status, -N after signal N; None after the time limit.
 
     Raises:
-        RefusedError: it cannot be started.
+        RejectedError: it cannot be started.
         Interrupted: the user quit, or the terminal is gone.
         MachineError: the machine ended or stalls.
     """
@@ -104,11 +104,11 @@ class _Served:
             session.resize(self._task, *terminal.size())
             clock.wake()
         if terminal.reads in ready:
-            self._hear()
+            self._read_input()
             clock.wake()
         return True
 
-    def _hear(self) -> None:
+    def _read_input(self) -> None:
         keys = self._terminal.read()
         if keys == b"":
             raise Interrupted(signal.SIGHUP)

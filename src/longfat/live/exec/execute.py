@@ -52,7 +52,7 @@ def execute(order: Order) -> Ending:
         How it ended.
 
     Raises:
-        RefusedError: it cannot be started.
+        RejectedError: it cannot be started.
         BrokenPipeError: the reader of its output is gone.
         Interrupted: the user ended it.
         MachineError: the machine ended or stalls.

@@ -40,7 +40,7 @@ def run_by_pipes(
         Its exit status, -N after signal N; None after the time limit.
 
     Raises:
-        RefusedError: it cannot be started.
+        RejectedError: it cannot be started.
         BrokenPipeError: the reader of its output is gone.
         Interrupted: see `Interrupts`.
         MachineError: the machine ended or stalls.

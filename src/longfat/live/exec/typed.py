@@ -38,7 +38,7 @@ def run_typed(
     """Run a command to its end; see `run_by_pipes`.
 
     Raises:
-        RefusedError: it cannot be started.
+        RejectedError: it cannot be started.
         BrokenPipeError: the reader of its output is gone.
         Interrupted: see `Interrupts`; or it does not end when its input does.
         MachineError: the machine ended or stalls.

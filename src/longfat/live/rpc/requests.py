@@ -16,7 +16,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import HostError, InputError, LongfatError, MachineError
 from longfat.live.process import CommandFailed, TimedOut
 from longfat.live.rpc.calls import CALLS, Call
-from longfat.live.session import RefusedError
+from longfat.live.session import RejectedError
 
 PROTOCOL_VERSION = 1
 """The version of the protocol; incremented if programs have to be changed for it."""
@@ -49,7 +49,7 @@ class Code(IntEnum):
 _OF_ERRORS: Mapping[type[LongfatError], Code] = {
     CommandFailed: Code.COMMAND_FAILED,
     TimedOut: Code.TIMED_OUT,
-    RefusedError: Code.REFUSED,
+    RejectedError: Code.REFUSED,
     InputError: Code.INVALID_PARAMS,
     HostError: Code.HOST,
     MachineError: Code.MACHINE,

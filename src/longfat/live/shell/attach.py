@@ -88,8 +88,8 @@ def attach(name: str, *, node: str, report: Callable[[str], None]) -> int:
             term=terminal.term,
         )
         answer, first = _answer(wire, within_s=_ANSWERS_WITHIN_S)
-        if "refused" in answer:
-            raise InputError(f"session {name}: {answer['refused']}")
+        if "rejected" in answer:
+            raise InputError(f"session {name}: {answer['rejected']}")
         report(f"{answer.get('node')} of {name}; Ctrl-D leaves it")
         with terminal, signal_descriptor() as signals:
             ending = _Attached(wire, terminal, signals).serve(first)
@@ -162,7 +162,7 @@ class _Attached:
             readable, writable, _ = select.select(reads, writes, [])
             if self._signals in readable:
                 self._signalled()
-            if terminal.is_gone or (terminal.reads in readable and not self._hear()):
+            if terminal.is_gone or (terminal.reads in readable and not self._read_input()):
                 return {"status": 0, "words": ""}
             if terminal.writes in writable:
                 terminal.flush()
@@ -179,7 +179,7 @@ class _Attached:
             elif kind == END:
                 self._ending = fields_of(payload)
 
-    def _hear(self) -> bool:
+    def _read_input(self) -> bool:
         """Send what was typed; return whether to continue."""
         keys = self._terminal.read()
         if keys == b"" or (keys and self._terminal.is_quit(keys)):

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
-from longfat.live.session import RefusedError
+from longfat.live.session import RejectedError
 from longfat.live.shell.clients import RemoteTerminal
 from longfat.live.shell.protocol import ANSWER, HELLO, VERSION, Wire, WireError, fields_of, size_of
 from longfat.live.shell.registry import is_own
@@ -75,18 +75,18 @@ class Door:
             wire.close()
 
     def _answer(self, wire: Wire, hello: dict[str, Any]) -> None:
-        refused = ""
+        rejected = ""
         if hello.get("version") != VERSION:
-            refused = "it was started by another version of longfat"
+            rejected = "it was started by another version of longfat"
         elif hello.get("do") == "attach":
             try:
                 self._attach(wire, hello)
-            except RefusedError as error:
-                refused = str(error)
+            except RejectedError as error:
+                rejected = str(error)
             else:
                 return
-        if refused:
-            wire.send_json(ANSWER, refused=refused)
+        if rejected:
+            wire.send_json(ANSWER, rejected=rejected)
         else:
             wire.send_json(ANSWER, **self._host.about())
         wire.close()

@@ -6,7 +6,7 @@ the length of the payload, and the payload:
 
     h  terminal to holder: request, JSON: version, do, and for "attach"
        node, rows, columns and term; "tell" requests the session's description
-    a  holder to terminal: the answer, JSON; refused: the reason for a rejection
+    a  holder to terminal: the answer, JSON; rejected: the reason for a rejection
     d  terminal to holder: what was typed
     r  terminal to holder: the window's size, JSON: rows, columns
     1  holder to terminal: output

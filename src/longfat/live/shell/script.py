@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from longfat.live.session import RefusedError
+from longfat.live.session import RejectedError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
 from longfat.model.network import ROOT_NAMESPACE
 
@@ -53,7 +53,7 @@ def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int
     )
     session.run_until(ended=[task])
     if task.status is None:
-        raise RefusedError("the script was held before its end")
+        raise RejectedError("the script was held before its end")
     return task.status if task.status >= 0 else 128 - task.status
 
 

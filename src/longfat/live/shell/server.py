@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import ExitCode, LongfatError
-from longfat.live.session import RefusedError
+from longfat.live.session import RejectedError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
 from longfat.live.shell.clients import Gone, OwnScreen, RemoteTerminal, TerminalClient
 from longfat.live.shell.clock_controller import ClockController
@@ -87,21 +87,21 @@ class _Holder:
         self._name = name
         self._selector = selector
         self._clock = ClockController(network.session, factor=factor)
-        self._seats: list[TerminalClient] = []
+        self._clients: list[TerminalClient] = []
         self._is_quit = False
 
     def place(self, node: str) -> str:
         """Return where a node's commands run: its own namespace, or `ROOT_NAMESPACE`.
 
         Raises:
-            RefusedError: there is no such node.
+            RejectedError: there is no such node.
         """
         model = self._network.model
         hosts = [host.name for host in model.hosts]
         others = [ROOT_NAMESPACE, *(switch.name for switch in model.switches)]
         if node not in (*others, *hosts):
             there = ", ".join((*others, *hosts))
-            raise RefusedError(f"there is no node {node!r} (there are: {there})")
+            raise RejectedError(f"there is no node {node!r} (there are: {there})")
         return node if node in hosts else ROOT_NAMESPACE
 
     def listen(self, listener: socket.socket) -> None:
@@ -123,8 +123,8 @@ class _Holder:
             words, status = str(error), error.exit_code
             raise
         finally:
-            for seat in self._seats[:]:
-                self._see_off(seat, status=status, words=words)
+            for client in self._clients[:]:
+                self._disconnect(client, status=status, words=words)
         return _exit_status(own.task.status)
 
     # ---------------------------------------------------------------- events
@@ -141,7 +141,7 @@ class _Holder:
 
     def _turn(self) -> None:
         """Wait for events and handle them."""
-        if any(seat.screen.unsent_bytes > _MOST_UNSENT_BYTES for seat in self._seats):
+        if any(client.screen.unsent_bytes > _MOST_UNSENT_BYTES for client in self._clients):
             self._session.leave()
             events = self._selector.select(_LOOK_EVERY_S)
         else:
@@ -152,11 +152,11 @@ class _Holder:
             # An earlier event may have removed it.
             if self._selector.get_map().get(key.fd) == key:
                 key.data()
-        for seat in self._seats[:]:
-            if seat.task.status is not None:
-                self._dismiss(seat, status=_exit_status(seat.task.status), words="")
+        for client in self._clients[:]:
+            if client.task.status is not None:
+                self._end_client(client, status=_exit_status(client.task.status), words="")
             else:
-                self._check_flow(seat)
+                self._check_flow(client)
 
     def _signalled(self, own: TerminalClient, terminal: Terminal, signals: int) -> None:
         numbers = os.read(signals, 4096)
@@ -181,7 +181,7 @@ class _Holder:
             term: the terminal's kind.
 
         Raises:
-            RefusedError: it cannot be started.
+            RejectedError: it cannot be started.
         """
         task = self._session.start(
             SHELL,
@@ -191,57 +191,57 @@ class _Holder:
             terminal=(rows, columns),
             on_output=lambda _, data: screen.write(data),
         )
-        seat = TerminalClient(node=place, screen=screen, task=task)
-        self._seats.append(seat)
-        self.on(screen.reads, functools.partial(self._hear, seat))
+        client = TerminalClient(node=place, screen=screen, task=task)
+        self._clients.append(client)
+        self.on(screen.reads, functools.partial(self._read_input, client))
         self._clock.wake()
-        return seat
+        return client
 
-    def _hear(self, seat: TerminalClient) -> None:
+    def _read_input(self, client: TerminalClient) -> None:
         """Process input from a terminal."""
         try:
-            for received in seat.screen.read():
+            for received in client.screen.read():
                 if isinstance(received, bytes):
-                    self._session.write_stdin(seat.task, received)
+                    self._session.write_stdin(client.task, received)
                 else:
-                    self._session.resize(seat.task, *received)
+                    self._session.resize(client.task, *received)
                 self._clock.wake()
         except Gone:
-            if isinstance(seat.screen, OwnScreen):
+            if isinstance(client.screen, OwnScreen):
                 self._is_quit = True
             else:
-                self._dismiss(seat, status=0, words="")
+                self._end_client(client, status=0, words="")
 
-    def _check_flow(self, seat: TerminalClient) -> None:
+    def _check_flow(self, client: TerminalClient) -> None:
         """Write pending output, and drop terminals that have not read theirs for too long."""
-        screen = seat.screen
+        screen = client.screen
         if not screen.unsent_bytes:
             self.off(screen.writes)
-            seat.full_since_s = None
+            client.full_since_s = None
             return
         if screen.writes not in self._selector.get_map():
             self.on(screen.writes, screen.flush, writes=True)
         if screen.unsent_bytes <= _MOST_UNSENT_BYTES:
-            seat.full_since_s = None
-        elif seat.full_since_s is None:
-            seat.full_since_s = time.monotonic()
-        elif time.monotonic() - seat.full_since_s > _WAITS_FOR_FAR_S and isinstance(
+            client.full_since_s = None
+        elif client.full_since_s is None:
+            client.full_since_s = time.monotonic()
+        elif time.monotonic() - client.full_since_s > _WAITS_FOR_FAR_S and isinstance(
             screen, RemoteTerminal
         ):
-            self._dismiss(seat, status=0, words="it did not read its output")
+            self._end_client(client, status=0, words="it did not read its output")
 
-    def _dismiss(self, seat: TerminalClient, *, status: int, words: str) -> None:
+    def _end_client(self, client: TerminalClient, *, status: int, words: str) -> None:
         """Remove a client; its shell, if it is still running, loses its terminal and so ends."""
-        self._see_off(seat, status=status, words=words)
-        self._session.forget(seat.task)
+        self._disconnect(client, status=status, words=words)
+        self._session.forget(client.task)
         self._clock.wake()
 
-    def _see_off(self, seat: TerminalClient, *, status: int, words: str) -> None:
-        self._seats.remove(seat)
-        self.off(seat.screen.reads)
-        self.off(seat.screen.writes)
-        seat.screen.end(status=status, words=words)
-        seat.screen.close()
+    def _disconnect(self, client: TerminalClient, *, status: int, words: str) -> None:
+        self._clients.remove(client)
+        self.off(client.screen.reads)
+        self.off(client.screen.writes)
+        client.screen.end(status=status, words=words)
+        client.screen.close()
 
     def about(self) -> dict[str, Any]:
         """Return the session's description; see `longfat.live.shell.attach.session_info`."""
@@ -253,7 +253,7 @@ class _Holder:
             "seed": case.seed,
             "hosts": [host.name for host in case.network.hosts],
             "switches": [switch.name for switch in case.network.switches],
-            "terminals": [seat.node for seat in self._seats],
+            "terminals": [client.node for client in self._clients],
             "virtual_s": self._session.now_s,
         }
 

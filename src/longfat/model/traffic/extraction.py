@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from longfat.model.kinds import Source
 
 STDOUT, STDERR = "stdout", "stderr"
-_WAYS = ("json", "csv", "regex")
+_FORMATS = ("json", "csv", "regex")
 _MOST_METRICS = 50
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _NAME_RULE = "a letter, then up to 39 letters, digits or _"
@@ -179,12 +179,12 @@ class Extraction:
 
     def order(self) -> dict[str, Any]:
         """Return what the guest is to look for, as plain data."""
-        (way,) = (way for way in _WAYS if getattr(self, way) is not None)
+        (form,) = (form for form in _FORMATS if getattr(self, form) is not None)
         counted = self.take == "count"
         return {
             "name": self.metric.name,
-            "way": way,
-            "what": getattr(self, way),
+            "format": form,
+            "what": getattr(self, form),
             "of": self.of,
             "take": self.take,
             "factor": 1.0 if counted else unit_of(self.unit).value,
@@ -209,9 +209,11 @@ class Extractions(Kind[tuple[Extraction, ...]]):
         found: list[Extraction] = []
         for name, one in source.named(self.what).items():
             given = one.fields("a metric (such as {json: time_total, unit: s})", allowed=_KEYS)
-            ways = [way for way in _WAYS if way in given]
-            if len(ways) > 1:
-                raise given[ways[1]].error(f"a metric has one of {', '.join(_WAYS)}, and not two")
+            formats = [form for form in _FORMATS if form in given]
+            if len(formats) > 1:
+                raise given[formats[1]].error(
+                    f"a metric has one of {', '.join(_FORMATS)}, and not two"
+                )
             metric = Extraction(name=name, **read_fields(Extraction, given))
             if reason := self._problem(metric, found):
                 raise one.error(reason)
@@ -237,8 +239,8 @@ class Extractions(Kind[tuple[Extraction, ...]]):
         name = metric.name
         if not _NAME.fullmatch(name):
             return f"{name!r} cannot be a metric's name: write {_NAME_RULE}"
-        if sum(getattr(metric, way) is not None for way in _WAYS) != 1:
-            return f"the metric {name!r} has to have one of {', '.join(_WAYS)}"
+        if sum(getattr(metric, form) is not None for form in _FORMATS) != 1:
+            return f"the metric {name!r} has to have one of {', '.join(_FORMATS)}"
         if metric.take == "count" and metric.unit:
             return f"the metric {name!r} counts, which has no unit: leave unit out"
         names = {*self.taken, *(one.metric.name for one in others)}
@@ -268,7 +270,7 @@ class Extractions(Kind[tuple[Extraction, ...]]):
             "type": "object",
             "properties": fields,
             "additionalProperties": False,
-            "oneOf": [{"required": [way]} for way in _WAYS],
+            "oneOf": [{"required": [form]} for form in _FORMATS],
         }
         return {"type": "object", "additionalProperties": one}
 

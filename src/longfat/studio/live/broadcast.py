@@ -40,7 +40,7 @@ class Listener:
         """The size of its queue in bytes; from any thread."""
         return self._waiting_bytes
 
-    def tell(self, said: Iterable[Said]) -> None:
+    def send(self, said: Iterable[Said]) -> None:
         """Queue messages for it; from any thread."""
         for one in said:
             self._put(one)
@@ -102,7 +102,7 @@ class Listeners:
 
     def event(self, event: str, /, **fields: Any) -> None:
         """Send an event to all: `SessionEvent` of the page's `api/types.ts`."""
-        self.tell([json.dumps({"event": event, **fields})])
+        self.send([json.dumps({"event": event, **fields})])
 
     def message(self, level: str, text: str, *, about: str = "") -> None:
         """Send a message for the user to all.
@@ -114,11 +114,11 @@ class Listeners:
         """
         self.event("message", level=level, text=text, about=about)
 
-    def tell(self, said: Iterable[Said]) -> None:
+    def send(self, said: Iterable[Said]) -> None:
         """Send the same messages to all."""
         told = list(said)
         for listener in self._all:
-            listener.tell(told)
+            listener.send(told)
 
     def end(self) -> None:
         """End all listeners."""

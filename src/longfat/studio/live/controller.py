@@ -116,12 +116,12 @@ class SessionController:
             self.captures = Captures(self._network)
             self._clock = ClockController(self._session)
             self._face = ClockFace(self._session, self._clock)
-            self._changing = Reconciliation(self._network, drawn)
+            self._reconciliation = Reconciliation(self._network, drawn)
             self._recordings = Recordings(self._network, listeners=listeners, on_end=self._keep_run)
-            self._looking = ProbeReader(
+            self._probe_reader = ProbeReader(
                 self._network, flow_of=self._recordings.flow_of, limits=queue_limits(case)
             )
-            self._looking.begin()
+            self._probe_reader.begin()
         except BaseException:
             self._network.close()
             raise
@@ -160,8 +160,8 @@ class SessionController:
                 self._see_to_flows()
             if not self._is_flushed:
                 self._is_flushed = True
-                self._looking.flush()
-                self._recordings.look(self._looking)
+                self._probe_reader.flush()
+                self._recordings.look(self._probe_reader)
                 self._see_to_probes()
         last = self._recordings.last
         due_s = last.due_s()
@@ -179,7 +179,7 @@ class SessionController:
         self._tell_captures()
         if time.monotonic() - self._looked_s >= _LOOK_EVERY_S or self._session.is_held:
             self._looked_s = time.monotonic()
-            self._recordings.look(self._looking)
+            self._recordings.look(self._probe_reader)
             self._tell_clock()
         return woken
 
@@ -202,13 +202,13 @@ class SessionController:
             "recordings": self._recordings.to_json(),
             "terminals": self.terminals.to_json(),
             "captures": self.captures.to_json(),
-            "stale": self._changing.stale,
+            "stale": self._reconciliation.stale,
         }
         return [json.dumps(state), *self._recordings.whole()]
 
     def info(self) -> dict[str, Any]:
         """Return it as `SessionInfo` of the page's `api/types.ts`; from any thread."""
-        drawn, model = self._changing.drawn, self._network.model
+        drawn, model = self._reconciliation.drawn, self._network.model
         nodes = [{"name": ROOT_NAMESPACE, "kind": "root"}]
         nodes += [{"name": one.name, "kind": "switch"} for one in model.switches]
         nodes += [
@@ -259,11 +259,11 @@ class SessionController:
     def _run(self, order: Order) -> None:
         if "text" in order.fields:
             self._update(order)
-        if self._changing.stale:
+        if self._reconciliation.stale:
             # Runs are of the drawing: the page asks to restart the network.
-            self._listeners.event("restart-needed", reasons=self._changing.stale)
+            self._listeners.event("restart-needed", reasons=self._reconciliation.stale)
             return
-        drawn = self._changing.drawn
+        drawn = self._reconciliation.drawn
         case = drawn.case
         if "flows" in order.fields:
             wanted = order.texts("flows")
@@ -278,12 +278,12 @@ class SessionController:
             self._typed.append(Typed(node=node, line=line, at_s=self._session.now_s, status=0))
         self._before = tuple(self._typed)
         self._clock.go()
-        self._looking.flush(sample=True)
-        self._recordings.look(self._looking)
-        self._looking.count_anew()
+        self._probe_reader.flush(sample=True)
+        self._recordings.look(self._probe_reader)
+        self._probe_reader.count_anew()
         self._warn_of_unlimited(case)
         self._recordings.begin(
-            case, name=drawn.name, looking=self._looking, differences=self._differences()
+            case, name=drawn.name, probe_reader=self._probe_reader, differences=self._differences()
         )
 
     def _differences(self) -> tuple[str, ...]:
@@ -308,13 +308,13 @@ class SessionController:
             for flow in case.bulk_flows
             if not flow.udp
             and flow.rate_bps is None
-            and capacity_bps(case, flow, self._looking.installed_bps) is None
+            and capacity_bps(case, flow, self._probe_reader.installed_bps) is None
         ]
         if unlimited:
             self._listeners.message("warning", _UNLIMITED.format(listed(unlimited)), about="run")
 
     def _end_recording(self) -> None:
-        self._recordings.end(self._looking)
+        self._recordings.end(self._probe_reader)
         self._end_events()
         self._clock.wake()
 
@@ -324,15 +324,17 @@ class SessionController:
 
     def _update(self, order: Order) -> None:
         text, case = order.text("text"), order.maybe_text("case")
-        new = read_drawing(text, name=self._name, case=case, beside=self._changing.drawn.beside)
-        if self._changing.take(new, looking=self._looking):
+        new = read_drawing(
+            text, name=self._name, case=case, beside=self._reconciliation.drawn.beside
+        )
+        if self._reconciliation.take(new, probe_reader=self._probe_reader):
             self.terminals.prepare()
-            self._listeners.tell([*self.all()][:1])
-        for words in self._changing.changes:
+            self._listeners.send([*self.all()][:1])
+        for words in self._reconciliation.changes:
             self._recordings.mark("change", words)
             self._by_hand.append(words)
-        self._recordings.last.changes += self._changing.done
-        self._looking.limits = queue_limits(self._changing.drawn.case)
+        self._recordings.last.changes += self._reconciliation.done
+        self._probe_reader.limits = queue_limits(self._reconciliation.drawn.case)
         self._tell_stale()
 
     def _open_terminal(self, order: Order) -> None:
@@ -369,14 +371,14 @@ class SessionController:
 
     def _see_to_flows(self) -> None:
         went_on = self._recordings.last.end_s is None
-        self._recordings.see_to_flows(self._looking)
+        self._recordings.see_to_flows(self._probe_reader)
         if went_on and self._recordings.last.end_s is not None:
             self._end_events()
             self._clock.wake()
 
     def _end_events(self) -> None:
         if self._recordings.last.has_changed_network:
-            self._changing.give_up(_EVENTS_LAST)
+            self._reconciliation.give_up(_EVENTS_LAST)
             self._tell_stale()
 
     def _see_to_typed(self) -> None:
@@ -401,7 +403,7 @@ class SessionController:
         case, samples = recording.case, recording.samples
         if case is None or samples is None or recording.end_s is None:
             return
-        drawn, start_s = self._changing.drawn, recording.start_s
+        drawn, start_s = self._reconciliation.drawn, recording.start_s
         if samples.is_full:
             self._listeners.message("warning", _MUCH, about="run")
         flows = [one for one in recording.flows if one.measured is not None]
@@ -434,7 +436,7 @@ class SessionController:
                 typed=tuple(recording.typed),
                 samples=samples,
                 captures=self.captures.of_run(),
-                every_s=self._looking.every_s,
+                every_s=self._probe_reader.every_s,
                 queues=recording.series.waited_in(),
                 recording=recording.to_json(),
                 series=recording.series.whole(recording=recording.number),
@@ -448,17 +450,17 @@ class SessionController:
 
     def _see_to_probes(self) -> None:
         """Restart the probes if necessary; all samples have been read."""
-        if self._looking.is_blind:
-            words = self._looking.end() or "for an unknown reason"
-            self._changing.give_up(f"{_BLIND} ({words})")
+        if self._probe_reader.is_blind:
+            words = self._probe_reader.end() or "for an unknown reason"
+            self._reconciliation.give_up(f"{_BLIND} ({words})")
             self._tell_stale()
-        elif self._looking.is_large:
-            self._looking.end()
-            self._looking.begin()
+        elif self._probe_reader.is_large:
+            self._probe_reader.end()
+            self._probe_reader.begin()
 
     def _tell_stale(self) -> None:
-        if self._changing.stale != self._told_stale:
-            self._told_stale = self._changing.stale
+        if self._reconciliation.stale != self._told_stale:
+            self._told_stale = self._reconciliation.stale
             self._listeners.event("stale", reasons=self._told_stale)
 
     def _tell_captures(self) -> None:

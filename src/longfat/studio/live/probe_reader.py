@@ -59,7 +59,7 @@ Point = tuple[SeriesInfo, float, float]
 
 
 class ProbeReader:
-    """The probes of a room; `begin` starts them, `end` stops them.
+    """The probes of a session; `begin` starts them, `end` stops them.
 
     Args:
         network: the network, built; its machine is held at `begin`, `end` and `flush`.

@@ -40,12 +40,12 @@ class Reconciliation:
         self.done: list[Change] = []
         self._broken: list[str] = []
 
-    def take(self, new: Drawn, *, looking: ProbeReader) -> bool:
+    def take(self, new: Drawn, *, probe_reader: ProbeReader) -> bool:
         """Apply a drawing to the network; the machine is held.
 
         Args:
             new: the drawing.
-            looking: the probes, which have to sample new nodes, too.
+            probe_reader: the probes, which have to sample new nodes, too.
 
         Returns:
             Whether nodes or links were added.
@@ -55,7 +55,7 @@ class Reconciliation:
         """
         before = self._network.model
         self.changes, self.done = [], []
-        self.stale = self._broken or cannot_take(self.drawn, new) or self._change(new, looking)
+        self.stale = self._broken or cannot_take(self.drawn, new) or self._change(new, probe_reader)
         return self._network.model != before
 
     def give_up(self, reason: str) -> None:
@@ -63,7 +63,7 @@ class Reconciliation:
         self._broken = [*self._broken, reason]
         self.stale = self._broken
 
-    def _change(self, new: Drawn, looking: ProbeReader) -> list[str]:
+    def _change(self, new: Drawn, probe_reader: ProbeReader) -> list[str]:
         """Apply the changes; return descriptions of those that failed."""
         network = self._network
         model = new.case.network
@@ -79,7 +79,7 @@ class Reconciliation:
                 words = "; ".join(link.summary()) or "no properties"
                 self.changes.append(f"{link.a} - {link.b}: {words}")
         if model != network.model:
-            looking.end()
+            probe_reader.end()
             self.changes.append("nodes or links were added")
             try:
                 network.grow(model)
@@ -89,7 +89,7 @@ class Reconciliation:
                 self.give_up(str(error))
                 return self.stale
             finally:
-                looking.begin()
+                probe_reader.begin()
         return self._type_new_lines(new)
 
     def _type_new_lines(self, new: Drawn) -> list[str]:

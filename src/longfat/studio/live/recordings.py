@@ -52,7 +52,7 @@ class Recordings:
         case: Case,
         *,
         name: str | None,
-        looking: ProbeReader,
+        probe_reader: ProbeReader,
         differences: tuple[str, ...] = (),
     ) -> None:
         """Start a new one; the last one has ended.
@@ -60,29 +60,29 @@ class Recordings:
         Args:
             case: its flows and events are to be run.
             name: the case's name, if it has one.
-            looking: the probes, with the current rates.
+            probe_reader: the probes, with the current rates.
             differences: why its numbers may differ from those in a new machine.
         """
         number, now_s = self.last.number + 1, self._network.clock.now
         samples = SampleLog(start_ns=self._network.session.now_ns)
-        looking.log_to(samples)
+        probe_reader.log_to(samples)
         self._all.append(
             Recording(number, case=case, name=name, start_s=now_s, differences=differences)
         )
         self.last.samples = samples
-        self._compare(looking, at_s=now_s)
+        self._compare(probe_reader, at_s=now_s)
         # The first, of traffic from terminals before, is dropped like the others.
         del self._all[:-_MOST_RECORDINGS]
-        self.tell()
+        self.update_listeners()
 
-    def end(self, looking: ProbeReader) -> None:
+    def end(self, probe_reader: ProbeReader) -> None:
         """End the flows that still run; later samples belong to the next recording."""
         if self.last.end_s is None:
             self.last.stop(self._network)
-            self._close(looking)
-            self.tell()
+            self._close(probe_reader)
+            self.update_listeners()
 
-    def see_to_flows(self, looking: ProbeReader) -> None:
+    def see_to_flows(self, probe_reader: ProbeReader) -> None:
         """Start the flows that are due, and measure those that have ended; the machine is held."""
         last = self.last
         if last.end_s is not None:
@@ -93,9 +93,9 @@ class Recordings:
             self._listeners.message("error", words, about="run")
         began = last.start_due(self._network)
         if last.flows and last.is_over:
-            self._close(looking)
+            self._close(probe_reader)
         if ended or began or wrong is not None or last.end_s is not None:
-            self.tell()
+            self.update_listeners()
 
     def add_reply(self, node: str, reply: TypedReply, *, now_s: float) -> None:
         """Add a reply to a ping that was typed at a terminal to the last one's series.
@@ -128,9 +128,9 @@ class Recordings:
             now_s: when, in seconds of virtual time since boot; None for now.
         """
         self.last.mark(kind, text, now_s=self._network.clock.now if now_s is None else now_s)
-        self.tell()
+        self.update_listeners()
 
-    def _compare(self, looking: ProbeReader, *, at_s: float) -> None:
+    def _compare(self, probe_reader: ProbeReader, *, at_s: float) -> None:
         """Add the reference values of the last one's paths from a time on."""
         last = self.last
         self._compared_s = at_s
@@ -142,7 +142,7 @@ class Recordings:
         now: dict[str, tuple[str, float | None]] = {
             quantity: (label, value)
             for quantity, label, value in path_levels(
-                case, installed_bps=looking.installed_bps, knows_delays=not last.has_had_events
+                case, installed_bps=probe_reader.installed_bps, knows_delays=not last.has_had_events
             )
         }
         now = dict.fromkeys(known, ("", None)) | now
@@ -152,27 +152,27 @@ class Recordings:
                     Level(quantity=quantity, label=label, value=level, from_s=from_s)
                 )
 
-    def look(self, looking: ProbeReader) -> None:
+    def look(self, probe_reader: ProbeReader) -> None:
         """Read new samples of probes and pings, and send them.
 
         Raises:
             MachineError: the probes' samples cannot be read.
         """
         last = self.last
-        for info, time_s, value in looking.read():
+        for info, time_s, value in probe_reader.read():
             if time_s >= last.start_s:
                 last.series.add(info, time_s - last.start_s, value)
         last.read_replies()
-        if looking.installed_s > self._compared_s:
-            self._compare(looking, at_s=looking.installed_s)
+        if probe_reader.installed_s > self._compared_s:
+            self._compare(probe_reader, at_s=probe_reader.installed_s)
             last.series.is_new = True
         if last.series.is_new:
             last.series.is_new = False
-            self.tell()
+            self.update_listeners()
         if news := last.series.news(recording=last.number):
-            self._listeners.tell([news])
+            self._listeners.send([news])
 
-    def tell(self) -> None:
+    def update_listeners(self) -> None:
         """Send the state of the last one."""
         self._listeners.event("recording", recording=self.last.to_json())
 
@@ -198,11 +198,11 @@ class Recordings:
         """Return all their series, as binary messages."""
         return [one.series.whole(recording=one.number) for one in self._all]
 
-    def _close(self, looking: ProbeReader) -> None:
-        looking.flush(sample=True)
-        self.look(looking)
+    def _close(self, probe_reader: ProbeReader) -> None:
+        probe_reader.flush(sample=True)
+        self.look(probe_reader)
         self.last.close(self._network.clock.now)
-        looking.log_to(None)
+        probe_reader.log_to(None)
         self._on_end(self.last)
 
     def abandon(self) -> None:

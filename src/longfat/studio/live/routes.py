@@ -27,36 +27,36 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from longfat.studio.live.session import LiveSession
-    from longfat.studio.live.sessions import Rooms
+    from longfat.studio.live.sessions import LiveSessions
     from longfat.studio.workspace import Workspace
 
 GONE = 4404
 """The WebSocket's status if there is no such session, or no longer."""
 
 
-def live_routes(rooms: Rooms, *, workspace: Workspace) -> list[BaseRoute]:
+def live_routes(sessions: LiveSessions, *, workspace: Workspace) -> list[BaseRoute]:
     """Return the routes of live sessions."""
 
     async def create(request: Request) -> JSONResponse:
         asked = await read_json(request)
         name, text, case = asked.name("name"), asked.text("text"), asked.maybe_name("case")
         beside = asked_beside(asked, workspace)
-        room = await run_in_threadpool(
-            lambda: rooms.create(name=name, text=text, case=case, beside=beside)
+        live = await run_in_threadpool(
+            lambda: sessions.create(name=name, text=text, case=case, beside=beside)
         )
-        return JSONResponse(room.info(), status_code=201)
+        return JSONResponse(live.info(), status_code=201)
 
     async def end(request: Request) -> JSONResponse:
-        found = await run_in_threadpool(rooms.end, request.path_params["number"])
+        found = await run_in_threadpool(sessions.end, request.path_params["number"])
         if not found:
             raise Refusal("there is no such session", status=HTTPStatus.NOT_FOUND)
         return JSONResponse({})
 
     async def session(socket: WebSocket) -> None:
-        await _serve(socket, rooms, _session)
+        await _serve(socket, sessions, _session)
 
     async def terminal(socket: WebSocket) -> None:
-        await _serve(socket, rooms, _terminal)
+        await _serve(socket, sessions, _terminal)
 
     return [
         Route("/api/sessions", create, methods=["POST"]),
@@ -69,17 +69,17 @@ def live_routes(rooms: Rooms, *, workspace: Workspace) -> list[BaseRoute]:
 Talk = Callable[[WebSocket, "LiveSession", Listener], Coroutine[None, None, None]]
 
 
-async def _serve(socket: WebSocket, rooms: Rooms, talk: Talk) -> None:
+async def _serve(socket: WebSocket, sessions: LiveSessions, talk: Talk) -> None:
     """Serve a WebSocket until either side closes it."""
     await socket.accept()
-    room = rooms.find(socket.path_params["number"])
-    if room is None:
+    live = sessions.find(socket.path_params["number"])
+    if live is None:
         await socket.close(GONE, "the session no longer exists")
         return
     listener = Listener()
     tasks = [
         asyncio.ensure_future(one)
-        for one in (_pass_on(socket, listener), talk(socket, room, listener), listener.cut())
+        for one in (_pass_on(socket, listener), talk(socket, live, listener), listener.cut())
     ]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -100,34 +100,34 @@ async def _pass_on(socket: WebSocket, listener: Listener) -> None:
             await socket.send_bytes(said)
 
 
-async def _session(socket: WebSocket, room: LiveSession, listener: Listener) -> None:
-    room.join(listener)
+async def _session(socket: WebSocket, live: LiveSession, listener: Listener) -> None:
+    live.join(listener)
     try:
         while True:
             try:
                 # Commands are processed one by one: a page that sends thousands has to wait.
-                await _done(room.do(read_order(await _text(socket))))
+                await _done(live.do(read_order(await _text(socket))))
             except InputError as error:
                 told = {"event": "message", "level": "error", "text": str(error), "about": ""}
-                listener.tell([json.dumps(told)])
+                listener.send([json.dumps(told)])
     finally:
-        room.leave(listener)
+        live.leave(listener)
 
 
-async def _terminal(socket: WebSocket, room: LiveSession, listener: Listener) -> None:
+async def _terminal(socket: WebSocket, live: LiveSession, listener: Listener) -> None:
     number = socket.path_params["terminal"]
-    room.watch(number, listener)
+    live.watch(number, listener)
     try:
         while True:
             message = await socket.receive()
             if message["type"] == "websocket.disconnect":
                 return
             if message.get("bytes") is not None:
-                await _done(room.type_at(number, message["bytes"]))
+                await _done(live.type_at(number, message["bytes"]))
             elif (size := _size(message.get("text"))) is not None:
-                await _done(room.resize(number, *size))
+                await _done(live.resize(number, *size))
     finally:
-        room.unwatch(number, listener)
+        live.unwatch(number, listener)
 
 
 async def _done(posted: Future[None]) -> None:

@@ -32,7 +32,7 @@ _NUMBERED = re.compile(r"(?:.*-)?live-(\d+)-seed\d+")
 _COUNTING = threading.Lock()
 
 
-class Keeper:
+class RunWriter:
     """Writes the runs of one session.
 
     Args:
@@ -43,22 +43,22 @@ class Keeper:
     def __init__(self, workspace: Workspace | None, *, name: str) -> None:
         self._workspace = workspace
         self._study = f"{folder_name(name)}-live"
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="keeper")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="run writer")
         self._waiting: list[Future[None]] = []
 
-    def keep(self, live: LiveRun, tell: Callable[[str | None, str], None]) -> None:
+    def keep(self, live: LiveRun, report: Callable[[str | None, str], None]) -> None:
         """Write a run.
 
         Args:
             live: the run.
-            tell: called, from another thread, with its path below the workspace, or None if
+            report: called, from another thread, with its path below the workspace, or None if
                 it could not be written, and with a message, which may be empty.
         """
         if self._workspace is None:
             live.samples.close()
             return
         workspace = self._workspace
-        self._waiting.append(self._thread.submit(lambda: tell(*self._write(live, workspace))))
+        self._waiting.append(self._thread.submit(lambda: report(*self._write(live, workspace))))
 
     def close(self) -> None:
         """Wait until all is written."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.errors import LongfatError, MachineError
 from longfat.studio.live.broadcast import Listeners
 from longfat.studio.live.controller import SessionController
-from longfat.studio.live.keeper import Keeper
+from longfat.studio.live.run_writer import RunWriter
 
 if TYPE_CHECKING:
     from longfat.studio.live.broadcast import Listener
@@ -79,7 +79,7 @@ class LiveSession:
     ) -> None:
         self._last_s: float | None = None
         self._told_late: list[Callable[[], None]] = []
-        self._keeper = Keeper(workspace, name=name)
+        self._run_writer = RunWriter(workspace, name=name)
         self._is_closing = is_closing
         self._closing = threading.Event()
         self._lock = threading.Lock()
@@ -87,20 +87,20 @@ class LiveSession:
         self._over = False
         self._listeners = Listeners()
         try:
-            self._stage = SessionController(
+            self._controller = SessionController(
                 number,
                 name=name,
                 drawn=drawn,
                 listeners=self._listeners,
                 on_wait=self._check,
-                keep=lambda live, count: self._keeper.keep(
+                keep=lambda live, count: self._run_writer.keep(
                     live, lambda path, words: self._kept(count, path, words)
                 ),
             )
         except _Closed:
             raise MachineError("longfat studio is shutting down: it starts no session") from None
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self._thread = threading.Thread(target=self._live, name=f"room {number}", daemon=True)
+        self._thread = threading.Thread(target=self._live, name=f"session {number}", daemon=True)
         self._thread.start()
 
     @property
@@ -110,11 +110,11 @@ class LiveSession:
 
     def info(self) -> dict[str, Any]:
         """Return it as `SessionInfo` of the page's `api/types.ts`."""
-        return self._stage.info()
+        return self._controller.info()
 
     def capture(self, number: int) -> tuple[str, Path] | None:
         """Return the interface and the file of a capture; None if there is none."""
-        return self._stage.captures.path_of(number)
+        return self._controller.captures.path_of(number)
 
     def close(self) -> None:
         """End it with its machine, whatever it is doing."""
@@ -126,21 +126,21 @@ class LiveSession:
 
     def do(self, order: Order) -> Future[None]:
         """Carry out a command."""
-        return self._post(lambda: self._stage.obey(order))
+        return self._post(lambda: self._controller.obey(order))
 
     def type_at(self, number: int, data: bytes) -> Future[None]:
         """Type at a terminal."""
-        return self._post(lambda: self._stage.type_at(number, data))
+        return self._post(lambda: self._controller.type_at(number, data))
 
     def resize(self, number: int, rows: int, columns: int) -> Future[None]:
         """Set the size of a terminal."""
-        return self._post(lambda: self._stage.resize(number, rows, columns))
+        return self._post(lambda: self._controller.resize(number, rows, columns))
 
     def join(self, listener: Listener) -> Future[None]:
         """Send a listener the whole state, and from then on all events."""
 
         def join() -> None:
-            listener.tell(self._stage.all())
+            listener.send(self._controller.all())
             self._listeners.add(listener)
 
         return self._post(join, else_end=listener)
@@ -151,11 +151,13 @@ class LiveSession:
 
     def watch(self, number: int, listener: Listener) -> Future[None]:
         """Send a listener a terminal's earlier and future output."""
-        return self._post(lambda: self._stage.terminals.watch(number, listener), else_end=listener)
+        return self._post(
+            lambda: self._controller.terminals.watch(number, listener), else_end=listener
+        )
 
     def unwatch(self, number: int, listener: Listener) -> Future[None]:
         """Stop sending a listener a terminal's output."""
-        return self._post(lambda: self._stage.terminals.unwatch(number, listener))
+        return self._post(lambda: self._controller.terminals.unwatch(number, listener))
 
     def _post(self, do: Callable[[], None], *, else_end: Listener | None = None) -> Future[None]:
         posted = _Posted(do, Future(), else_end)
@@ -179,7 +181,7 @@ class LiveSession:
                     posted.do()
                     self._posted.popleft()
                     _settle(posted)
-                if self._stage.turn(self._wake):
+                if self._controller.turn(self._wake):
                     with contextlib.suppress(BlockingIOError):
                         os.eventfd_read(self._wake)
         except _Closed:
@@ -196,7 +198,7 @@ class LiveSession:
                 os.close(self._wake)
             self._finish()
             with contextlib.suppress(LongfatError):
-                self._stage.close()
+                self._controller.close()
             self._listeners.event("ended", words=words)
             self._listeners.end()
             for posted in self._posted:
@@ -206,12 +208,12 @@ class LiveSession:
         """Save the current run, and wait until all are written."""
         self._last_s = time.monotonic() + _FINISH_WITHIN_S
         try:
-            self._stage.finish()
+            self._controller.finish()
         except _Closed:
             _LOG.warning("the machine of a session did not respond: its last run is not saved")
         except Exception:
             _LOG.exception("the end of a live session")
-        self._keeper.close()
+        self._run_writer.close()
         # A session that has ended accepts no more tasks.
         for posted in list(self._told_late):
             posted()
@@ -227,7 +229,7 @@ class LiveSession:
 
     def _tell_kept(self, number: int, path: str | None, words: str) -> None:
         if path is not None:
-            self._stage.kept(number, path)
+            self._controller.kept(number, path)
         if words:
             self._listeners.message("warning", words, about="run")
 

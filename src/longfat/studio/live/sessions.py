@@ -15,10 +15,10 @@ from longfat.study.files import ReadBeside, reads_nothing
 if TYPE_CHECKING:
     from longfat.studio.turns import Member
     from longfat.studio.workspace import Workspace
-MOST_ROOMS = 32
+MOST_SESSIONS = 32
 
 
-class Rooms:
+class LiveSessions:
     """The live sessions of a server; `close` ends them all.
 
     Args:
@@ -32,7 +32,7 @@ class Rooms:
         if member is not None:
             member.turns.join(member.name, self.count)
         # None for a session whose network is being built.
-        self._rooms: dict[str, LiveSession | None] = {}
+        self._sessions: dict[str, LiveSession | None] = {}
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._count = itertools.count(1)
@@ -60,18 +60,18 @@ class Rooms:
         def begin() -> None:
             with self._lock:
                 self._forget_ended()
-                if len(self._rooms) >= MOST_ROOMS:
+                if len(self._sessions) >= MOST_SESSIONS:
                     raise InputError(
-                        f"{MOST_ROOMS} networks are already running: end some of their sessions"
+                        f"{MOST_SESSIONS} networks are already running: end some of their sessions"
                     )
-                self._rooms[number] = None
+                self._sessions[number] = None
 
         if self._member is None:
             begin()
         else:
             self._member.take(f"session {name}", begin=begin)
         try:
-            room = LiveSession(
+            session = LiveSession(
                 number,
                 name=name,
                 drawn=drawn,
@@ -80,36 +80,38 @@ class Rooms:
             )
         except BaseException:
             with self._lock:
-                del self._rooms[number]
+                del self._sessions[number]
             raise
         with self._lock:
-            self._rooms[number] = room
-        return room
+            self._sessions[number] = session
+        return session
 
     def find(self, number: str) -> LiveSession | None:
         """Return the running session of an id; None if there is none."""
-        room = self._rooms.get(number)
-        return None if room is None or room.is_over else room
+        session = self._sessions.get(number)
+        return None if session is None or session.is_over else session
 
     def end(self, number: str) -> bool:
         """End a session; return whether there was one."""
-        room = self._rooms.get(number)
-        if room is None:
+        session = self._sessions.get(number)
+        if session is None:
             return False
-        room.close()
+        session.close()
         with self._lock:
-            self._rooms.pop(number, None)
+            self._sessions.pop(number, None)
         return True
 
     def count(self) -> int:
         """Return how many machines are running or booting; from any thread."""
-        return sum(room is None or not room.is_over for room in list(self._rooms.values()))
+        return sum(
+            session is None or not session.is_over for session in list(self._sessions.values())
+        )
 
     def infos(self) -> list[dict[str, Any]]:
         """Return all running sessions, as `SessionInfo` of the page's `api/types.ts`."""
         with self._lock:
-            rooms = [room for room in self._rooms.values() if room is not None]
-        return [room.info() for room in rooms if not room.is_over]
+            sessions = [session for session in self._sessions.values() if session is not None]
+        return [session.info() for session in sessions if not session.is_over]
 
     def stop(self) -> None:
         """Stop all of them, also those whose networks are being built."""
@@ -119,11 +121,11 @@ class Rooms:
         """End all of them."""
         self.stop()
         with self._lock:
-            rooms = [room for room in self._rooms.values() if room is not None]
-        for room in rooms:
-            room.close()
+            sessions = [session for session in self._sessions.values() if session is not None]
+        for session in sessions:
+            session.close()
 
     def _forget_ended(self) -> None:
-        for number, room in list(self._rooms.items()):
-            if room is not None and room.is_over:
-                del self._rooms[number]
+        for number, session in list(self._sessions.items()):
+            if session is not None and session.is_over:
+                del self._sessions[number]

@@ -131,31 +131,31 @@ class Terminal:
 
     def watch(self, listener: Listener) -> None:
         """Send a listener its earlier and future output."""
-        self.tell()
+        self.update_listeners()
         if self.shown:
-            listener.tell([bytes(self.shown)])
+            listener.send([bytes(self.shown)])
         if self.task.status is None:
             self.listeners[listener] = False
         else:
             listener.end()
 
-    def tell(self) -> None:
+    def update_listeners(self) -> None:
         """Send new output to all listeners."""
         fresh = bytes(self.fresh)
         self.fresh.clear()
         for listener, is_behind in self.listeners.items():
             waiting_bytes = listener.waiting_bytes
             if is_behind and waiting_bytes < _BEHIND_BYTES // 16:
-                listener.tell([_LEFT_OUT + _end_of(self.shown)])
+                listener.send([_LEFT_OUT + _end_of(self.shown)])
                 self.listeners[listener] = False
             elif waiting_bytes > _BEHIND_BYTES:
                 self.listeners[listener] = True
             elif fresh and not is_behind:
-                listener.tell([fresh])
+                listener.send([fresh])
 
     def end(self) -> None:
         """End its listeners."""
-        self.tell()
+        self.update_listeners()
         for listener in self.listeners:
             listener.end()
         self.listeners.clear()
@@ -307,7 +307,7 @@ class Terminals:
     def look(self) -> None:
         """Send new output, and which shells have ended."""
         for terminal in self._all.values():
-            terminal.tell()
+            terminal.update_listeners()
             if terminal.task.status is not None and not terminal.is_told:
                 terminal.is_told = True
                 terminal.end()
