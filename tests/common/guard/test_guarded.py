@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from longfat.common import guard
 from longfat.common.guard import Guarded
 from longfat.errors import HostError
 
@@ -126,6 +127,7 @@ def test_nothing_outlives_a_killed_parent(tmp_path: Path, moment_s: float) -> No
     scratch = tmp_path / "scratch"
     code = f"""
 import os, pathlib, sys
+from longfat.common import guard
 from longfat.common.guard import Guarded
 scratch = pathlib.Path({str(scratch)!r})
 print("go", flush=True)
@@ -157,3 +159,23 @@ def _command_line(entry: Path) -> bytes:
         return (entry / "cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def test_a_kernel_without_a_list_of_children_needs_a_search() -> None:
+    folder = Path(guard.__file__).parent
+    script = f"""
+import os, signal, sys
+sys.path.insert(0, {str(folder)!r})
+import guardian
+forked = []
+for _ in range(3):
+    forked.append(os.fork())
+    if not forked[-1]:
+        signal.pause()
+print(guardian._search_children(os.getpid()) == sorted(guardian._children()) == forked)
+guardian._kill_descendants()
+print(guardian._has_children())
+"""
+    command = [sys.executable, "-I", "-S", "-u", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.stdout.split() == ["True", "False"], done.stderr

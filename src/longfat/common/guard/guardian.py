@@ -24,20 +24,22 @@ removes. The status pipe closes when both are gone.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import fcntl
 import os
 import select
-import signal
 import sys
 
 # Each machine waits for this program to start, so it avoids modules that take
-# longer to import than it takes to begin: argparse, subprocess, and typing.
+# longer to import than it takes to begin: argparse, contextlib, signal, subprocess, and typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
+
     from longfat.common.guard.remover import remove_tree
 else:
+    import _signal as signal
+
     # In isolated mode, it does not find the modules beside it.
     sys.path.append(os.path.dirname(__file__))
     from remover import remove_tree
@@ -126,8 +128,10 @@ def _run(command: list[str], *, first_lives: int, status_fd: int, inherited: lis
 
 
 def _report(status_fd: int, line: str) -> None:
-    with contextlib.suppress(OSError):  # the reader is gone
+    try:
         os.write(status_fd, f"{line}\n".encode())
+    except OSError:
+        pass  # the reader is gone
 
 
 def _wait_readable(*fds: int) -> list[int]:
@@ -144,31 +148,57 @@ def _kill_descendants() -> None:
     killed at once. Commands with hostile code cannot leave their group.
     """
     groups: set[int] = set()
-    while True:
+    while _has_children():
         for pid in _children():
-            with contextlib.suppress(ProcessLookupError):
+            try:
                 groups.add(os.getpgid(pid))
                 os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         for group in groups - {os.getpgrp()}:
-            with contextlib.suppress(ProcessLookupError):
+            try:
                 os.killpg(group, signal.SIGKILL)
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
+            except ProcessLookupError:
+                pass
+        os.waitpid(-1, 0)
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _children() -> list[int]:
+    """Return children of this process, at least one if there are any."""
     me = os.getpid()
+    # The kernel's own list may lack some while others end (proc_pid_task(5), on `children`), and
+    # not every kernel has it. To look at all processes of the host takes milliseconds.
+    try:
+        with open(f"/proc/{me}/task/{me}/children", "rb") as listed:
+            found = [int(pid) for pid in listed.read().split()]
+    except OSError:
+        found = []
+    return found or _search_children(me)
+
+
+def _search_children(parent: int) -> list[int]:
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:
-                # The name in parentheses may contain spaces; the parent is second after it.
-                if int(stat.read().rpartition(b")")[2].split()[1]) == me:
-                    found.append(int(name))
+            try:
+                with open(f"/proc/{name}/stat", "rb") as stat:
+                    # The name in parentheses may contain spaces; the parent is second after it.
+                    its_parent = int(stat.read().rpartition(b")")[2].split()[1])
+            except OSError:
+                continue
+            if its_parent == parent:
+                found.append(int(name))
     return found
 
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # the interpreter has nothing to clean up, which takes it milliseconds

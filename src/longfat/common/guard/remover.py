@@ -10,18 +10,18 @@ processes of longfat ends the parent, too, and then it is needed.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import signal
-import stat
 import sys
 import time
 
-# The guard of each machine imports this, too; importing typing takes a while.
+# The guard of each machine imports this module, too, and should start soon: so there are no
+# modules that bring others in, such as contextlib and signal.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import signal
+else:
+    import _signal as signal
 
 _AGAIN_S = 0.01
 _DEEP = 10
@@ -79,15 +79,29 @@ def _remove_level(path: str) -> bool:
         if error.errno not in (errno.EISDIR, errno.EPERM):
             return False
     moved = False
-    with contextlib.suppress(OSError), _opened(path, None) as top:
-        for name in os.listdir(top):
-            if not _unlinked(name, top):
-                with contextlib.suppress(OSError), _opened(name, top) as folder:
-                    moved = _empty(folder, top) or moved
-                with contextlib.suppress(OSError):
-                    os.rmdir(name, dir_fd=top)
-        os.rmdir(path)
-        return True
+    try:
+        with _Opened(path, None) as top:
+            for name in os.listdir(top):
+                if not _unlinked(name, top):
+                    moved = _emptied(name, top) or moved
+            os.rmdir(path)
+            return True
+    except OSError:
+        return moved
+
+
+def _emptied(name: str, top: int) -> bool:
+    """Empty a folder, and remove it if that worked; return whether folders were moved up."""
+    moved = False
+    try:
+        with _Opened(name, top) as folder:
+            moved = _empty(folder, top)
+    except OSError:
+        pass
+    try:
+        os.rmdir(name, dir_fd=top)
+    except OSError:
+        pass
     return moved
 
 
@@ -96,12 +110,14 @@ def _empty(folder: int, top: int) -> bool:
     moved = False
     for name in os.listdir(folder):
         if not _unlinked(name, folder):
-            with contextlib.suppress(OSError):
+            try:
                 # Opened because it needs other rights: its move changes it.
-                with _opened(name, folder):
+                with _Opened(name, folder):
                     pass
                 os.rename(name, f"moved-{os.urandom(8).hex()}", src_dir_fd=folder, dst_dir_fd=top)
                 moved = True
+            except OSError:
+                pass
     return moved
 
 
@@ -114,21 +130,29 @@ def _unlinked(name: str, folder: int) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _opened(name: str, folder: int | None) -> Iterator[int]:
-    """Open a folder, but no link, with all rights for its owner."""
-    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    place = os.open(name, os.O_PATH | flags, dir_fd=folder)
-    try:
-        if stat.S_IMODE(os.fstat(place).st_mode) & 0o700 != 0o700:
-            os.chmod(f"/proc/self/fd/{place}", 0o700)
-        opened = os.open(".", os.O_RDONLY | flags, dir_fd=place)
-    finally:
-        os.close(place)
-    try:
-        yield opened
-    finally:
-        os.close(opened)
+class _Opened:
+    """A folder, but no link, opened with all rights for its owner; a context manager.
+
+    Args:
+        name: its name.
+        folder: the folder that it is in; None for the current one.
+    """
+
+    def __init__(self, name: str, folder: int | None) -> None:
+        flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        place = os.open(name, os.O_PATH | flags, dir_fd=folder)
+        try:
+            if os.fstat(place).st_mode & 0o700 != 0o700:
+                os.chmod(f"/proc/self/fd/{place}", 0o700)
+            self._descriptor = os.open(".", os.O_RDONLY | flags, dir_fd=place)
+        finally:
+            os.close(place)
+
+    def __enter__(self) -> int:
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
 if __name__ == "__main__":
