@@ -172,7 +172,8 @@ for _ in range(3):
     forked.append(os.fork())
     if not forked[-1]:
         signal.pause()
-print(guardian._search_children(os.getpid()) == sorted(guardian._children()) == forked)
+lists = (guardian._search_children(os.getpid()), guardian._children())
+print(all(sorted(found) == sorted(forked) for found in lists))
 guardian._kill_descendants()
 print(guardian._has_children())
 """
