@@ -12,9 +12,10 @@ def open_zeros() -> tuple[int, int]:
     """Return a file of zeros in memory, and its size in bytes.
 
     What was never written of such a file is sent as references to the kernel's one page of
-    zeros, since Linux 6.5 (mm/shmem.c, shmem_file_splice_read). That takes neither memory nor
-    the lookup of a page, so the file is as large as is to be sent by one call. An older kernel
-    allocates and clears a page each time; there the file is smaller, and written.
+    zeros, since Linux 6.5 (mm/shmem.c, shmem_file_splice_read). That takes no memory, and no
+    page of the file to be locked and counted, so the file is as large as is to be sent by one
+    call. An older kernel allocates and clears a page each time; there the file is smaller, and
+    written.
     """
     file = os.memfd_create("data")
     release = os.uname().release.split(".")

@@ -34,7 +34,7 @@ flows:
 
 
 class Page:
-    """What a page knows of a session: all that it was told."""
+    """What a page knows of a session: all that it was sent."""
 
     def __init__(self, live: LiveSession, loop: asyncio.AbstractEventLoop) -> None:
         self.live = live

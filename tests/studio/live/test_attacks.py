@@ -30,7 +30,7 @@ from tests.studio.live.test_session import Screen, flow
 
 
 def lives(page: Page) -> bool:
-    """Tell whether a session does what it is told."""
+    """Return whether a session carries out commands."""
     number = time.monotonic_ns() % 2**30
     page.do("ask", number=number, node="h1", line="echo on")
     page.wait(lambda: page.is_over or (page.last("answer") or {}).get("number") == number)

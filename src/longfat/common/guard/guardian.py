@@ -174,8 +174,9 @@ def _has_children() -> bool:
 def _children() -> list[int]:
     """Return children of this process, at least one if there are any."""
     me = os.getpid()
-    # The kernel's own list may lack some while others end (proc_pid_task(5), on `children`), and
-    # not every kernel has it. To look at all processes of the host takes milliseconds.
+    # The kernel's own list may lack some while others end, and not every kernel has it:
+    # proc_tid_children(5). A part is enough, since the caller goes on until there are none.
+    # To look at all processes of the host takes milliseconds.
     try:
         with open(f"/proc/{me}/task/{me}/children", "rb") as listed:
             found = [int(pid) for pid in listed.read().split()]

@@ -116,9 +116,9 @@ class Listeners:
 
     def send(self, said: Iterable[Said]) -> None:
         """Send the same messages to all."""
-        told = list(said)
+        messages = list(said)
         for listener in self._all:
-            listener.send(told)
+            listener.send(messages)
 
     def end(self) -> None:
         """End all listeners."""

@@ -108,8 +108,8 @@ async def _session(socket: WebSocket, live: LiveSession, listener: Listener) -> 
                 # Commands are processed one by one: a page that sends thousands has to wait.
                 await _done(live.do(read_order(await _text(socket))))
             except InputError as error:
-                told = {"event": "message", "level": "error", "text": str(error), "about": ""}
-                listener.send([json.dumps(told)])
+                event = {"event": "message", "level": "error", "text": str(error), "about": ""}
+                listener.send([json.dumps(event)])
     finally:
         live.leave(listener)
 
