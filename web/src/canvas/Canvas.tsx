@@ -6,11 +6,11 @@
  * of a drag is kept here until it ends.
  */
 
-import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow } from "@xyflow/react";
+import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionMode, useReactFlow, useStoreApi } from "@xyflow/react";
 import type { DragEvent, MouseEvent } from "react";
 import type { Recording } from "../api/types";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { useUi, type Tool } from "../app/ui";
+import { NOTHING, useUi, type Tool } from "../app/ui";
 import type { NodeKind } from "../documents/drawing";
 import type { StudyDocument } from "../documents/model";
 import { drawingOf } from "../documents/useDrawing";
@@ -67,6 +67,7 @@ export function Canvas({ document }: { document: StudyDocument }) {
 function CanvasFrame({ document }: { document: StudyDocument }) {
   const { id } = document;
   const flow = useReactFlow();
+  const flowStore = useStoreApi();
   const frame = useRef<HTMLDivElement>(null);
   const [feed] = useState(() => new ActivityFeed());
   const flowLooks = useFlowLooks(shownOf(document));
@@ -99,6 +100,8 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const setPending = useCallback((name: string | null) => setFirstEnd(name === null ? null : { tool: useUi.getState().tool, name }), []);
   /** Whether the pointer was last pressed with the link or flow tool: the click that ends such a press selects no node. */
   const connects = useRef(false);
+  /** What an area that is being selected adds to. */
+  const kept = useRef(NOTHING);
 
   /** A node was chosen with the link or flow tool: the first end, or the second. */
   const choose = useCallback(
@@ -157,7 +160,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
 
   useCanvasKeys({ id, frame, pending, setPending, setEditing, choose, begin, placeInMiddle, fit });
 
-  const { onNodesChange, onEdgesChange, onDragStart, onDragStop } = useCanvasChanges({ id, drawing, dragging, connects, setNodes, setGuides });
+  const { onNodesChange, onEdgesChange, onDragStart, onDragStop } = useCanvasChanges({ id, drawing, dragging, connects, kept, setNodes, setGuides });
 
   const connecting = tool === "link" || tool === "flow";
   const selecting = tool === "select" && HAS_MOUSE;
@@ -183,7 +186,13 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
         ref={frame}
           tabIndex={-1}
           className={`canvas canvas-${tool}${drawing.links.length > MOST_MOVING ? " canvas-large" : ""}`}
-        onPointerDownCapture={() => (connects.current = connecting)}
+        onPointerDownCapture={(event) => {
+          connects.current = connecting;
+          const adds = event.shiftKey || event.ctrlKey || event.metaKey;
+          flowStore.setState({ multiSelectionActive: adds });
+          const startsArea = event.target instanceof Element && event.target.classList.contains("react-flow__pane");
+          kept.current = adds && startsArea ? useUi.getState().selection : NOTHING;
+        }}
         onPointerDown={(event) => {
           const name = connecting && event.button === 0 ? nodeAt(event.clientX, event.clientY) : null;
           if (name !== null && pending === null) setPending(name);
@@ -254,7 +263,10 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           disableKeyboardA11y
           elementsSelectable
           selectionMode={SelectionMode.Partial}
-          multiSelectionKeyCode={["Shift", "Control", "Meta"]}
+          // The press itself tells whether it adds to the selection. React Flow would follow the keys, and
+          // with Shift it makes a press on a link whose pointer moves at all the start of an area.
+          multiSelectionKeyCode={null}
+          selectionKeyCode={null}
           deleteKeyCode={null}
           panActivationKeyCode={null}
           zoomOnDoubleClick={false}

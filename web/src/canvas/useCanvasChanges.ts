@@ -22,11 +22,13 @@ interface Wiring {
   dragging: RefObject<boolean>;
   /** True from a press with the link or flow tool to the next press: such a click selects no node. */
   connects: RefObject<boolean>;
+  /** What stays selected whatever else is selected or deselected. */
+  kept: RefObject<Selection>;
   setNodes: Dispatch<SetStateAction<CanvasNode[]>>;
   setGuides: (guides: Guides) => void;
 }
 
-export function useCanvasChanges({ id, drawing, dragging, connects, setNodes, setGuides }: Wiring) {
+export function useCanvasChanges({ id, drawing, dragging, connects, kept, setNodes, setGuides }: Wiring) {
   /** Positions of dragged nodes, snapped to the lines of other nodes. */
   const pulled = useRef<ReadonlyMap<string, Point>>(new Map());
   const onNodesChange = useCallback(
@@ -50,9 +52,9 @@ export function useCanvasChanges({ id, drawing, dragging, connects, setNodes, se
       const now = useUi.getState().selection;
       const names = new Set(now.nodes);
       for (const one of chosen) toggle(names, one.id, one.selected);
-      useUi.getState().set({ selection: { ...withoutDecor(now, chosen), nodes: names } });
+      useUi.getState().set({ selection: both(kept.current, { ...withoutDecor(now, chosen), nodes: names }) });
     },
-    [id, drawing, connects, setNodes, setGuides],
+    [id, drawing, connects, kept, setNodes, setGuides],
   );
 
   const onEdgesChange = useCallback((changes: EdgeChange<CanvasEdge>[]) => {
@@ -65,8 +67,8 @@ export function useCanvasChanges({ id, drawing, dragging, connects, setNodes, se
       if (kind === "link") toggle(links, Number(name), one.selected);
       else toggle(flows, name, one.selected);
     }
-    useUi.getState().set({ selection: { ...withoutDecor(now, changes), links, flows } });
-  }, []);
+    useUi.getState().set({ selection: both(kept.current, { ...withoutDecor(now, changes), links, flows }) });
+  }, [kept]);
 
   const onDragStart = useCallback(() => {
     dragging.current = true;
@@ -95,6 +97,16 @@ export function useCanvasChanges({ id, drawing, dragging, connects, setNodes, se
 /** A click on a node or link deselects notes and groups. */
 function withoutDecor(selection: Selection, changes: readonly { type: string; selected?: boolean }[]): Selection {
   return changes.some((one) => one.type === "select" && one.selected === true) ? { ...selection, notes: NOTHING.notes, groups: NOTHING.groups } : selection;
+}
+
+function both(a: Selection, b: Selection): Selection {
+  return {
+    nodes: new Set([...a.nodes, ...b.nodes]),
+    links: new Set([...a.links, ...b.links]),
+    flows: new Set([...a.flows, ...b.flows]),
+    notes: new Set([...a.notes, ...b.notes]),
+    groups: new Set([...a.groups, ...b.groups]),
+  };
 }
 
 function toggle<T>(set: Set<T>, item: T, on: boolean): void {
