@@ -289,7 +289,7 @@ def _keep(item: pytest.Item, network: Network, held: _Held) -> str:
     (folder / "commands.sh").write_text(network.record.text, encoding="utf-8")
     with (folder / "outputs.jsonl").open("w", encoding="utf-8") as file:
         for node, process in held.processes:
-            file.write(json.dumps({"node": node, **_told(process)}) + "\n")
+            file.write(json.dumps({"node": node, **_process_json(process)}) + "\n")
     (folder / "console.log").write_text(network.session.console(), encoding="utf-8")
     lost = _keep_captures(held, folder)
     release = network.session.kernel.release
@@ -303,7 +303,7 @@ def _keep(item: pytest.Item, network: Network, held: _Held) -> str:
     return "\n".join(lines)
 
 
-def _told(process: Process) -> dict[str, Any]:
+def _process_json(process: Process) -> dict[str, Any]:
     args = process.args
     return {
         "command": args if isinstance(args, str) else list(args),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.packetdrill import PacketdrillScripts, RunRequest
 from longfat.studio.workspace import Workspace
 from tests.paths import TESTS
@@ -125,10 +125,10 @@ def test_a_script_ends_when_the_page_goes_or_the_studio_ends(workspace: Path) ->
         stop = threading.Event()
         threading.Timer(1.5, end, [stop]).start()
         began_s = time.monotonic()
-        with pytest.raises(Refusal, match="was cancelled"):
+        with pytest.raises(HttpError, match="was cancelled"):
             scripts.run(wish, stop=stop)
         assert time.monotonic() - began_s < 60
-    with pytest.raises(Refusal, match="is shutting down"):
+    with pytest.raises(HttpError, match="is shutting down"):
         scripts.run(wish, stop=threading.Event())
     scripts.close()
 
@@ -137,7 +137,7 @@ def test_packets_are_kept_for_a_while_only(workspace: Path) -> None:
     scripts = PacketdrillScripts(Workspace(workspace))
     wish = RunRequest(path="a.pkt", text=HANDSHAKE)
     numbers = [scripts.run(wish, stop=threading.Event())["capture"] for _ in range(9)]
-    with pytest.raises(Refusal, match="no longer available"):
+    with pytest.raises(HttpError, match="no longer available"):
         scripts.capture(numbers[0])
     last = scripts.capture(numbers[-1])
     assert last.stat().st_size > 24

@@ -127,7 +127,7 @@ def packetdrill(
 
     stop = threading.Event()
 
-    def look(_: float) -> None:
+    def check_stop(_: float) -> None:
         if stop.is_set():  # after Ctrl-C the machines must end before we do
             raise _EndedError
 
@@ -139,7 +139,7 @@ def packetdrill(
             seed=seed,
             limit_s=limit_s,
             capture=None if pcap is None else pcap / task.capture_name,
-            on_progress=look,
+            on_progress=check_stop,
         )
 
     began_s = time.monotonic()

@@ -77,7 +77,7 @@ def packets(
     longfat packets trace.pcap --follow 0
     """  # noqa: D301  \b keeps click from filling the lines up
     opened = _opened(source, probe, decoder)
-    _tell_decoder(opened)
+    _print_decoder(opened)
     if save is not None:
         write_target(save, b"".join(opened.saved(text)), force=True)
         click.echo(f"{len(opened.chosen(text))} packets in {save}", err=True)
@@ -108,7 +108,7 @@ def _opened(source: Path, probe: str | None, wanted: str | None) -> OpenedCaptur
     return open_packets(path, name=f"{source}: {name}", epoch_ns=epoch_ns, decoder=decoder)
 
 
-def _tell_decoder(opened: OpenedCapture) -> None:
+def _print_decoder(opened: OpenedCapture) -> None:
     decoder = opened.decoder
     words = f"decoded by {decoder.name} {decoder.version}"
     stderr().print(f"{words}: {decoder.why}" if decoder.why else words, style="dim")

@@ -109,13 +109,13 @@ class Series:
         if self._every_s < LEAST_EVERY_S:
             raise InputError(f"the minimum interval of a probe is 10us, but this is {every!r}")
         self.number = network.count_probe()
-        self._asked: dict[str, tuple[str, ...]] = {
+        self._requested: dict[str, tuple[str, ...]] = {
             "queue": _interfaces(network, queue),
             "tcp": _hosts(network, tcp),
             "rate": _interfaces(network, rate),
             "capture": _interfaces(network, capture),
         }
-        if not any(self._asked.values()):
+        if not any(self._requested.values()):
             raise InputError("a probe needs a target: queue, tcp, rate or capture")
         self._filter = filter
         self._snap_bytes = size_bytes(snap)
@@ -143,7 +143,7 @@ class Series:
                 raise InputError(f"the probe cannot sample: {found.text('rejected')}")
         self._runs = True
         try:
-            for interface in self._asked["capture"]:
+            for interface in self._requested["capture"]:
                 self._start_capture(interface)
         except BaseException:
             self._end()
@@ -174,7 +174,7 @@ class Series:
         model = self._network.model
         orders = []
         for kind, probe in (("queue", Queue), ("rate", Rate), ("tcp", Tcp)):
-            of = self._asked[kind]
+            of = self._requested[kind]
             if not of:
                 continue
             name = f"live{self.number}-{kind}"
@@ -211,9 +211,9 @@ class Series:
             self._session.run_pending()  # packets that are on their way to them at this moment
         self._runs = False
         words = ""
-        if any(self._asked[kind] for kind in _DECODERS):
+        if any(self._requested[kind] for kind in _DECODERS):
             words = self._end_samples()
-            self._samples = {kind: self._read(kind) for kind in _DECODERS if self._asked[kind]}
+            self._samples = {kind: self._read(kind) for kind in _DECODERS if self._requested[kind]}
         for capture in self._captures:
             if capture.task.status is None:
                 self._session.signal(capture.task, signal.SIGTERM)
@@ -284,8 +284,8 @@ class Series:
 
     def _repr_svg_(self) -> str:
         """Return a figure of queues and sockets over time, for a notebook."""
-        tables = {kind: self._table(kind) for kind in ("queue", "tcp") if self._asked[kind]}
-        return shown_in_notebook("series", tables, hosts=len(self._asked["tcp"]))
+        tables = {kind: self._table(kind) for kind in ("queue", "tcp") if self._requested[kind]}
+        return shown_in_notebook("series", tables, hosts=len(self._requested["tcp"]))
 
     def samples_file(self, kind: str) -> str:
         """Return the name of the file in which the guest keeps the samples of a kind."""
@@ -303,7 +303,7 @@ class Series:
         return packets.table_of(io.BytesIO(found[interface]), epoch_s=START_OF_TIME_S)
 
     def _table(self, kind: str) -> pa.Table:
-        if not self._asked[kind]:
+        if not self._requested[kind]:
             raise InputError(f"this probe does not sample that: use {kind}=")
         if self._runs:
             self._session.order("flush", samples=self.number)

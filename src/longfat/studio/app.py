@@ -24,7 +24,7 @@ from longfat.errors import LongfatError
 from longfat.studio.assignments.checks import Checks
 from longfat.studio.assignments.routes import exercise_routes
 from longfat.studio.assignments.workbook import Submitter, Workbook
-from longfat.studio.auth import Gate, Keys
+from longfat.studio.auth import AuthMiddleware, Keys
 from longfat.studio.documents import document_routes
 from longfat.studio.draft_routes import draft_routes
 from longfat.studio.drafts import Drafts
@@ -161,7 +161,7 @@ def make_app(
             # Only the page is compressed: its responses contain no secrets.
             Mount("/", GZipMiddleware(page, compresslevel=_COMPRESSION)),
         ],
-        middleware=[Middleware(Gate, keys=keys)],
+        middleware=[Middleware(AuthMiddleware, keys=keys)],
         exception_handlers={
             LongfatError: longfat_error,
             HTTPException: http_error,

@@ -9,23 +9,23 @@ from longfat.study.files import BesideFolder, ReadBeside, reads_nothing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from longfat.studio.requests import Asked
+    from longfat.studio.requests import RequestBody
     from longfat.studio.workspace import Workspace
 
 
-def asked_beside(asked: Asked, workspace: Workspace) -> ReadBeside:
+def beside_of(body: RequestBody, workspace: Workspace) -> ReadBeside:
     """Return a reader of the files beside a request's document.
 
     Args:
-        asked: the request; `path` is the document's file below the workspace, or else `lab`
+        body: the request; `path` is the document's file below the workspace, or else `lab`
             is its lab. A document that is not saved yet has neither.
         workspace: the workspace.
     """
-    return document_beside(workspace, path=asked.maybe_text("path"), lab=asked.maybe_name("lab"))
+    return document_beside(workspace, path=body.maybe_text("path"), lab=body.maybe_name("lab"))
 
 
 def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) -> ReadBeside:
-    """Return a reader of the files beside a document; see `asked_beside`."""
+    """Return a reader of the files beside a document; see `beside_of`."""
     if path is None and lab is None:
         return reads_nothing
 

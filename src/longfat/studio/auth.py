@@ -124,7 +124,7 @@ def our_hosts(host: str, port: int, *, secure: bool) -> frozenset[str]:
     return frozenset({f"{name}:{port}" for name in names} | bare)
 
 
-class Gate:
+class AuthMiddleware:
     """ASGI middleware that admits requests with the token, and adds the security headers.
 
     Args:
@@ -183,11 +183,11 @@ class Gate:
 
     def _is_of_us(self, scope: Scope, headers: Headers) -> bool:
         """Return whether the request names this workspace, or none."""
-        said = headers.get(WORKSPACE_HEADER)
-        if said is None and scope["type"] == "websocket":  # browsers cannot set its headers
+        sent = headers.get(WORKSPACE_HEADER)
+        if sent is None and scope["type"] == "websocket":  # browsers cannot set its headers
             query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
-            said = query.get("workspace")
-        return said is None or said == self._keys.workspace
+            sent = query.get("workspace")
+        return sent is None or sent == self._keys.workspace
 
     def _knows(self, headers: Headers) -> bool:
         scheme, _, sent = headers.get("authorization", "").partition(" ")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.urls import RUNS
 
 _BLOCK_BYTES = 512
@@ -41,10 +41,10 @@ class DiskLimit:
         """Check that the usage is below the quota.
 
         Raises:
-            Refusal: it is above; the message has the usage, the quota, and the largest folders.
+            HttpError: it is above; the message has the usage, the quota, and the largest folders.
         """
         if problem := self.problem():
-            raise Refusal(problem, status=HTTPStatus.INSUFFICIENT_STORAGE)
+            raise HttpError(problem, status=HTTPStatus.INSUFFICIENT_STORAGE)
 
     def problem(self) -> str:
         """Return the error message if the usage is above the quota; else an empty text."""

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
 from longfat.errors import InputError
-from longfat.studio.attachments import asked_beside
+from longfat.studio.attachments import beside_of
 from longfat.studio.checked import check
 from longfat.studio.formats import STUDY_SUFFIXES, from_study, runs_machine, suffix_of, to_study
 from longfat.studio.guarded_files import GuardedFiles
@@ -77,7 +77,7 @@ class Documents:
 
         Raises:
             InputError: it cannot be read, or is of no format that can be opened.
-            Refusal: as of `import_text`.
+            HttpError: as of `import_text`.
         """
         is_study = suffix_of(path) in STUDY_SUFFIXES
         text = self._guarded.read(path)
@@ -115,7 +115,7 @@ class Documents:
         Raises:
             InputError: it cannot be written, the format needs a study without problems, or
                 the file was changed by something else.
-            Refusal: the workspace is full.
+            HttpError: the workspace is full.
         """
         found, warnings = from_study(text, name=path, suffix=suffix_of(path))
         self._guarded.write(path, found, before=before, force=force)
@@ -132,7 +132,7 @@ def import_text(text: str, *, name: str, turns: MachineTurns) -> dict[str, Any]:
 
     Raises:
         InputError: it cannot be read.
-        Refusal: it is a script, and the request for a machine is queued.
+        HttpError: it is a script, and the request for a machine is queued.
     """
     with turns.turn(f"script {name}") if runs_machine(name) else contextlib.nullcontext():
         found, warnings = to_study(text, name=name)
@@ -171,21 +171,21 @@ def document_routes(
             return JSONResponse(await run_in_threadpool(documents.open_file, path or ""))
 
     async def save(request: Request) -> Response:
-        asked = await read_json(request)
-        path = asked.name("path")
+        body = await read_json(request)
+        path = body.name("path")
         warnings = await run_in_threadpool(
             documents.save,
             path,
-            asked.text("text"),
-            before=asked.maybe_text("before"),
-            force=asked.boolean("force"),
+            body.text("text"),
+            before=body.maybe_text("before"),
+            force=body.boolean("force"),
         )
         return JSONResponse({"path": path, "warnings": list(warnings)})
 
     async def checked(request: Request) -> Response:
-        asked = await read_json(request)
-        text, name = asked.text("text"), asked.name("name")
-        beside = asked_beside(asked, workspace)
+        body = await read_json(request)
+        text, name = body.text("text"), body.name("name")
+        beside = beside_of(body, workspace)
         return JSONResponse(await run_in_threadpool(check, text, name=name, beside=beside))
 
     async def schema(request: Request) -> Response:
@@ -193,14 +193,14 @@ def document_routes(
         return JSONResponse(await run_in_threadpool(study_schema))
 
     async def imported(request: Request) -> Response:
-        asked = await read_json(request)
-        text, name = asked.text("text"), asked.name("name")
+        body = await read_json(request)
+        text, name = body.text("text"), body.name("name")
         async with machines:
             return JSONResponse(await run_in_threadpool(import_text, text, name=name, turns=turns))
 
     async def exported(request: Request) -> Response:
-        asked = await read_json(request)
-        text, name, suffix = asked.text("text"), asked.name("name"), asked.name("suffix")
+        body = await read_json(request)
+        text, name, suffix = body.text("text"), body.name("name"), body.name("suffix")
         found, warnings = await run_in_threadpool(from_study, text, name=name, suffix=suffix)
         return JSONResponse({"text": found, "warnings": list(warnings)})
 
@@ -217,13 +217,13 @@ def document_routes(
 
 
 async def _addresses(request: Request, *, workspace: Workspace) -> Response:
-    asked = await read_json(request)
+    body = await read_json(request)
     edits = await run_in_threadpool(
         proposed,
-        asked.text("text"),
-        asked.maybe_integer("link", least=0, most=_MOST_LINKS) or 0,
-        name=asked.name("name"),
-        automatic=frozenset(asked.names("automatic", most=_MOST_AUTOMATIC)),
-        beside=asked_beside(asked, workspace),
+        body.text("text"),
+        body.maybe_integer("link", least=0, most=_MOST_LINKS) or 0,
+        name=body.name("name"),
+        automatic=frozenset(body.names("automatic", most=_MOST_AUTOMATIC)),
+        beside=beside_of(body, workspace),
     )
     return JSONResponse([dataclasses.asdict(edit) for edit in edits])

@@ -50,15 +50,15 @@ def draft_routes(drafts: Drafts, *, server: Mapping[str, str]) -> list[BaseRoute
         return JSONResponse(await run_in_threadpool(whole))
 
     async def change(request: Request) -> Response:
-        asked = await read_json(request)
+        body = await read_json(request)
         draft, others = await run_in_threadpool(
             lambda: drafts.change(
                 request.path_params["number"],
-                page=asked.name("page"),
-                base=asked.maybe_integer("base", least=0, most=2**53),
-                steps=asked.items("steps"),
-                fields=asked.object("fields"),
-                is_closed=asked.maybe_boolean("closed"),
+                page=body.name("page"),
+                base=body.maybe_integer("base", least=0, most=2**53),
+                steps=body.items("steps"),
+                fields=body.object("fields"),
+                is_closed=body.maybe_boolean("closed"),
             )
         )
         # A page has its own steps, but not those of another one.
@@ -66,12 +66,12 @@ def draft_routes(drafts: Drafts, *, server: Mapping[str, str]) -> list[BaseRoute
         return JSONResponse(answer)
 
     async def begin(request: Request) -> Response:
-        asked = await read_json(request)
+        body = await read_json(request)
         draft = await run_in_threadpool(
             lambda: drafts.begin(
-                page=asked.name("page"),
-                text=asked.text("text"),
-                is_first=asked.boolean("first"),
+                page=body.name("page"),
+                text=body.text("text"),
+                is_first=body.boolean("first"),
             )
         )
         return JSONResponse(draft.to_json())

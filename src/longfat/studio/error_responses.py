@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from longfat.errors import HostError, InputError, LongfatError
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -39,10 +39,10 @@ async def longfat_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, LongfatError)
     status = HTTPStatus.SERVICE_UNAVAILABLE
     if isinstance(error, InputError):
-        status = error.status if isinstance(error, Refusal) else HTTPStatus.BAD_REQUEST
+        status = error.status if isinstance(error, HttpError) else HTTPStatus.BAD_REQUEST
     problem = problem_of(error)
     placed = problem if problem["line"] is not None else None
-    queued = isinstance(error, Refusal) and error.is_queued
+    queued = isinstance(error, HttpError) and error.is_queued
     return _json(problem["message"], status=status, problem=placed, queued=queued)
 
 

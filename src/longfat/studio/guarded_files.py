@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 
 if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
@@ -59,7 +59,7 @@ class GuardedFiles:
 
         Raises:
             InputError: it cannot be written.
-            Refusal: the workspace is full, or the file has other
+            HttpError: the workspace is full, or the file has other
                 content than expected; then the status is 409.
         """
         self._workspace.disk.check()
@@ -68,7 +68,7 @@ class GuardedFiles:
         content = text.encode()
         if not force and there not in (None, content) and _digest(there or b"") != known:
             changed = "has changed on disk since it was opened" if known else "is there already"
-            raise Refusal(f"{path} {changed}: overwrite it?", status=HTTPStatus.CONFLICT)
+            raise HttpError(f"{path} {changed}: overwrite it?", status=HTTPStatus.CONFLICT)
         self._workspace.write(path, content)
         self._known[path] = _digest(content)
 

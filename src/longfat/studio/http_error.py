@@ -7,7 +7,7 @@ from http import HTTPStatus
 from longfat.errors import InputError
 
 
-class Refusal(InputError):  # noqa: N818  a response rather than a failure
+class HttpError(InputError):
     """The request cannot be fulfilled.
 
     Args:

@@ -17,9 +17,9 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.job import Job
-from longfat.studio.plan import Wish, make_plan
+from longfat.studio.plan import JobRequest, make_plan
 from longfat.studio.requests import MOST_LANGUAGES, read_json
 from longfat.study.expand import MOST_SEEDS
 from longfat.study.text import LanguageChoice
@@ -91,27 +91,27 @@ class Jobs:
         self._watchers: set[Watcher] = set()
         self._closed = False
 
-    def start(self, wish: Wish) -> Job:
+    def start(self, requested: JobRequest) -> Job:
         """Start a job.
 
         Args:
-            wish: the request.
+            requested: the request.
 
         Raises:
             InputError: the study is invalid, or its folder is in use by another job.
-            Refusal: the workspace is full.
+            HttpError: the workspace is full.
         """
         self._workspace.disk.check()
-        plan = make_plan(wish, workspace=self._workspace)
+        plan = make_plan(requested, workspace=self._workspace)
         with self._lock:
             running = [job for job in self._jobs.values() if job.is_running]
             if any(job.plan.place == plan.place for job in running):
-                raise Refusal(
+                raise HttpError(
                     f"cases of {plan.study.name} already run: wait for them, or cancel them",
                     status=HTTPStatus.CONFLICT,
                 )
             if self._closed or len(running) >= _MOST_RUNNING:
-                raise Refusal(
+                raise HttpError(
                     f"{len(running)} jobs are already running: wait for one of them",
                     status=HTTPStatus.CONFLICT,
                 )
@@ -120,7 +120,7 @@ class Jobs:
                 str(next(self._count)),
                 plan,
                 drawing=self._drawing,
-                on_change=self._tell,
+                on_change=self._notify,
                 member=self._member,
                 disk=self._workspace.disk,
             )
@@ -129,7 +129,7 @@ class Jobs:
             for number in ended[: max(0, len(self._jobs) - _MOST_KEPT)]:
                 del self._jobs[number]
         job.start()
-        self._tell(job.number)
+        self._notify(job.number)
         return job
 
     def find(self, number: str) -> Job:
@@ -141,7 +141,7 @@ class Jobs:
         with self._lock:
             job = self._jobs.get(number)
         if job is None:
-            raise Refusal(f"there is no job {number!r}", status=HTTPStatus.NOT_FOUND)
+            raise HttpError(f"there is no job {number!r}", status=HTTPStatus.NOT_FOUND)
         return job
 
     def infos(self) -> list[dict[str, Any]]:
@@ -181,7 +181,7 @@ class Jobs:
         with self._lock:
             self._watchers.discard(watcher)
 
-    def _tell(self, number: str) -> None:
+    def _notify(self, number: str) -> None:
         with self._lock:
             watchers = list(self._watchers)
         for watcher in watchers:
@@ -196,17 +196,17 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
         return JSONResponse(await run_in_threadpool(jobs.infos))
 
     async def start(request: Request) -> Response:
-        asked = await read_json(request)
-        wish = Wish(
-            name=asked.name("name"),
-            text=asked.text("text"),
-            lab=asked.maybe_name("lab"),
-            path=asked.maybe_text("path"),
-            cases=asked.names("cases"),
-            seeds=asked.maybe_integer("seeds", least=1, most=MOST_SEEDS),
-            language=LanguageChoice(wanted=asked.names("languages", most=MOST_LANGUAGES)),
+        body = await read_json(request)
+        requested = JobRequest(
+            name=body.name("name"),
+            text=body.text("text"),
+            lab=body.maybe_name("lab"),
+            path=body.maybe_text("path"),
+            cases=body.names("cases"),
+            seeds=body.maybe_integer("seeds", least=1, most=MOST_SEEDS),
+            language=LanguageChoice(wanted=body.names("languages", most=MOST_LANGUAGES)),
         )
-        job = await run_in_threadpool(jobs.start, wish)
+        job = await run_in_threadpool(jobs.start, requested)
         return JSONResponse(job.info(), status_code=HTTPStatus.CREATED)
 
     async def cancel(request: Request) -> Response:
@@ -219,7 +219,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
         watcher = jobs.watch()
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_tell, socket, jobs, watcher)
+                tasks.start_soon(_send_changes, socket, jobs, watcher)
                 await _until_gone(socket)
                 tasks.cancel_scope.cancel()
         finally:
@@ -233,7 +233,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
     ]
 
 
-async def _tell(socket: WebSocket, jobs: Jobs, watcher: Watcher) -> None:
+async def _send_changes(socket: WebSocket, jobs: Jobs, watcher: Watcher) -> None:
     """Send every job, and then each that has changed, until the page disconnects."""
     # Waiting for messages also detects that the page has disconnected.
     with contextlib.suppress(WebSocketDisconnect):

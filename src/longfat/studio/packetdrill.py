@@ -29,7 +29,7 @@ from longfat.packetdrill import IP_VERSIONS, ScriptFile, Settings, Task, tasks_o
 from longfat.packetdrill.find import SUFFIX
 from longfat.studio.error_responses import problem_of
 from longfat.studio.guarded_files import GuardedFiles
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.listing import list_files
 from longfat.studio.requests import asked_name, read_json
 from longfat.studio.turns import MachineTurns
@@ -135,11 +135,11 @@ class PacketdrillScripts:
         error = task.check().error
         return [] if error is None else [problem_of(error)]
 
-    def run(self, wish: RunRequest, *, stop: threading.Event) -> dict[str, Any]:
+    def run(self, requested: RunRequest, *, stop: threading.Event) -> dict[str, Any]:
         """Run a script.
 
         Args:
-            wish: what to run.
+            requested: what to run.
             stop: ends it when it is set.
 
         Returns:
@@ -148,37 +148,40 @@ class PacketdrillScripts:
         Raises:
             InputError: a path is wrong, there is no such kernel, or the run was cancelled.
             HostError: no kernel is built.
-            Refusal: the request for a machine is queued.
+            HttpError: the request for a machine is queued.
         """
-        with self._workspace.told_below():
-            file = self._script_file(wish)
-            (task,) = _tasks(file, wish.text, () if wish.ip_version is None else (wish.ip_version,))
-            kernel = kernels.find(wish.kernel)
+        with self._workspace.relative_paths():
+            file = self._script_file(requested)
+            versions = () if requested.ip_version is None else (requested.ip_version,)
+            (task,) = _tasks(file, requested.text, versions)
+            kernel = kernels.find(requested.kernel)
 
-        def look(_: float) -> None:
+        def check_stop(_: float) -> None:
             if stop.is_set():
                 raise _CancelledError
 
         number = str(next(self._numbers))
-        with self._counted(stop), self._turns.turn(f"packetdrill {wish.path}"):
+        with self._counted(stop), self._turns.turn(f"packetdrill {requested.path}"):
             capture = self._captures_folder() / f"{number}.pcap"
             try:
-                report = task.run(kernel=kernel, seed=wish.seed, capture=capture, on_progress=look)
+                report = task.run(
+                    kernel=kernel, seed=requested.seed, capture=capture, on_progress=check_stop
+                )
             except _CancelledError:
-                raise Refusal("the script was cancelled", status=HTTPStatus.CONFLICT) from None
+                raise HttpError("the script was cancelled", status=HTTPStatus.CONFLICT) from None
             kept = self._keep(number, capture)
-        return self._report(report, path=wish.path, kernel=kernel.release, capture=kept)
+        return self._report(report, path=requested.path, kernel=kernel.release, capture=kept)
 
     def capture(self, number: str) -> Path:
         """Return the file with the packets of a run.
 
         Raises:
-            Refusal: it was removed.
+            HttpError: it was removed.
         """
         with self._lock:
             path = self._captures.get(number)
         if path is None:
-            raise Refusal("these packets are no longer available", status=HTTPStatus.NOT_FOUND)
+            raise HttpError("these packets are no longer available", status=HTTPStatus.NOT_FOUND)
         return path
 
     def stop(self) -> None:
@@ -197,12 +200,12 @@ class PacketdrillScripts:
             time.sleep(_LOOK_S / 3)
         self._stack.close()
 
-    def _script_file(self, wish: RunRequest) -> ScriptFile:
-        *folders, name = path_parts(_checked(wish.path))
+    def _script_file(self, requested: RunRequest) -> ScriptFile:
+        *folders, name = path_parts(_checked(requested.path))
         own = self._folder_of("/".join(folders))
-        root = own if wish.root is None else self._folder_of(wish.root)
+        root = own if requested.root is None else self._folder_of(requested.root)
         if not own.is_relative_to(root):
-            raise InputError(f"root: {wish.root} is not a folder above {wish.path}")
+            raise InputError(f"root: {requested.root} is not a folder above {requested.path}")
         return ScriptFile(path=own / name, root=root)
 
     def _folder_of(self, place: str) -> Path:
@@ -212,9 +215,9 @@ class PacketdrillScripts:
     def _counted(self, stop: threading.Event) -> Iterator[None]:
         with self._lock:
             if self._closed:
-                raise Refusal("the studio is shutting down", status=HTTPStatus.CONFLICT)
+                raise HttpError("the studio is shutting down", status=HTTPStatus.CONFLICT)
             if len(self._running) >= _MOST_RUNNING:
-                raise Refusal(
+                raise HttpError(
                     f"{_MOST_RUNNING} scripts are already running: wait for one of them",
                     status=HTTPStatus.CONFLICT,
                 )
@@ -276,28 +279,28 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
         return JSONResponse(await run_in_threadpool(scripts.open_script, path))
 
     async def save(request: Request) -> Response:
-        asked = await read_json(request)
-        path, text = asked.name("path"), asked.text("text", most=_MOST_BYTES)
-        before, force = asked.maybe_text("before"), asked.boolean("force")
+        body = await read_json(request)
+        path, text = body.name("path"), body.text("text", most=_MOST_BYTES)
+        before, force = body.maybe_text("before"), body.boolean("force")
         await run_in_threadpool(scripts.save, path, text, before=before, force=force)
         return JSONResponse({})
 
     async def check(request: Request) -> Response:
-        asked = await read_json(request)
-        path, text = asked.name("path"), asked.text("text", most=_MOST_BYTES)
+        body = await read_json(request)
+        path, text = body.name("path"), body.text("text", most=_MOST_BYTES)
         return JSONResponse(await run_in_threadpool(scripts.check, path, text))
 
     async def run(request: Request) -> Response:
-        asked = await read_json(request)
-        version = asked.maybe_name("ip_version")
+        body = await read_json(request)
+        version = body.maybe_name("ip_version")
         if version not in (None, *IP_VERSIONS):
             raise InputError(f"ip_version: found {version!r}, expected {', '.join(IP_VERSIONS)}")
-        seed = asked.maybe_integer("seed", least=0, most=LARGEST_SEED)
-        wish = RunRequest(
-            path=asked.name("path"),
-            text=asked.text("text", most=_MOST_BYTES),
-            root=asked.maybe_text("root"),
-            kernel=asked.maybe_name("kernel") or NEWEST,
+        seed = body.maybe_integer("seed", least=0, most=LARGEST_SEED)
+        requested = RunRequest(
+            path=body.name("path"),
+            text=body.text("text", most=_MOST_BYTES),
+            root=body.maybe_text("root"),
+            kernel=body.maybe_name("kernel") or NEWEST,
             ip_version=version,
             seed=1 if seed is None else seed,
         )
@@ -310,7 +313,7 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
 
         watcher = asyncio.create_task(watch())
         try:
-            return JSONResponse(await run_in_threadpool(scripts.run, wish, stop=stop))
+            return JSONResponse(await run_in_threadpool(scripts.run, requested, stop=stop))
         finally:
             watcher.cancel()
 

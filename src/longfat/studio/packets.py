@@ -27,7 +27,7 @@ from longfat.analysis.packets.opened import (
 )
 from longfat.engine.machine import START_OF_TIME_S
 from longfat.errors import InputError
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.requests import asked_name, asked_names
 from longfat.studio.saved_runs import load_kept
 
@@ -94,7 +94,7 @@ class OpenedCaptures:
 
     def names(self, path: str) -> list[dict[str, str]]:
         """Return the captures of a run: each probe's name and its interface."""
-        with self._workspace.told_below():
+        with self._workspace.relative_paths():
             run = load_kept(self._workspace, path)
         return [{"name": name, "interface": of} for name, of in captures_of(run).items()]
 
@@ -105,7 +105,7 @@ class OpenedCaptures:
             live = self._sessions.find(session)
             found = None if live is None else live.capture(number)
             if found is None:
-                raise Refusal("there is no such capture", status=HTTPStatus.NOT_FOUND)
+                raise HttpError("there is no such capture", status=HTTPStatus.NOT_FOUND)
             start_s = _number(request, "start", default=0.0)
             epoch_ns = START_OF_TIME_S * 10**9 + round(start_s * 1e9)
             return f"{found[0]}.pcap", found[1], epoch_ns
@@ -113,7 +113,7 @@ class OpenedCaptures:
             return "packets.pcap", self._scripts.capture(script), 0
         (path, *_) = asked_names(request, "run")
         (probe, *_) = asked_names(request, "probe")
-        with self._workspace.told_below():
+        with self._workspace.relative_paths():
             run = load_kept(self._workspace, path)
             return f"{path}: {probe}", capture_path(run, probe), round(run.epoch_s * 1e9)
 

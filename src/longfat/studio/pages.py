@@ -47,7 +47,11 @@ class Pages:
             state = {"event": "hello", **await hello()}
             tasks = [
                 asyncio.ensure_future(one)
-                for one in (_tell(socket, state, listener), _until_gone(socket), listener.cut())
+                for one in (
+                    _send_events(socket, state, listener),
+                    _until_gone(socket),
+                    listener.cut(),
+                )
             ]
             try:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -71,11 +75,11 @@ class Pages:
             self._all.discard(listener)
 
 
-async def _tell(socket: WebSocket, hello: dict[str, Any], listener: Listener) -> None:
+async def _send_events(socket: WebSocket, hello: dict[str, Any], listener: Listener) -> None:
     await socket.send_text(json.dumps(hello))
-    while (said := await listener.next()) is not None:
-        if isinstance(said, str):
-            await socket.send_text(said)
+    while (message := await listener.next()) is not None:
+        if isinstance(message, str):
+            await socket.send_text(message)
 
 
 async def _until_gone(socket: WebSocket) -> None:

@@ -36,7 +36,7 @@ _LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class JobRequest:
     """The request of a page: `JobRequest` of its `api/types.ts`.
 
     Attributes:
@@ -91,38 +91,38 @@ class Plan:
             workspace.write(f"{self.place}/{name}", text.encode())
 
 
-def make_plan(wish: Wish, *, workspace: Workspace) -> Plan:
+def make_plan(requested: JobRequest, *, workspace: Workspace) -> Plan:
     """Return the plan of a job; its folder is created.
 
     Args:
-        wish: the request.
+        requested: the request.
         workspace: the folder whose `runs` takes the runs.
 
     Raises:
         InputError: the study is invalid, there is no such case or lab, or
             the folder cannot be created.
     """
-    beside = document_beside(workspace, path=wish.path, lab=wish.lab)
-    study = parse_study(wish.text, name=wish.name, beside=beside)
-    files = {} if wish.lab is None else workspace.labs.find(wish.lab).text_files
-    code = wish.language.choose(files, of=wish.lab or wish.name)
+    beside = document_beside(workspace, path=requested.path, lab=requested.lab)
+    study = parse_study(requested.text, name=requested.name, beside=beside)
+    files = {} if requested.lab is None else workspace.labs.find(requested.lab).text_files
+    code = requested.language.choose(files, of=requested.lab or requested.name)
     texts = {code: read_text(file) for code, file in files.items()}
     text = None if code is None else StudyText(markdown=texts[code], language=code)
-    name = folder_name(wish.lab or wish.name)
-    study = replace(study, name=name, file=Path(wish.lab or wish.name), text=text)
-    chosen = _chosen(study, names=wish.cases, seeds=wish.seeds)
+    name = folder_name(requested.lab or requested.name)
+    study = replace(study, name=name, file=Path(requested.lab or requested.name), text=text)
+    chosen = _chosen(study, names=requested.cases, seeds=requested.seeds)
     place = f"{RUNS}/{name}"
     folder = workspace.folder(place, make=True)
-    every = _chosen(study, names=(), seeds=wish.seeds)
+    every = _chosen(study, names=(), seeds=requested.seeds)
     others = {name: planned for name, planned in every.items() if name not in chosen}
     return Plan(
         study=study,
-        lab=wish.lab,
+        lab=requested.lab,
         chosen=chosen,
         known=_known(others, workspace=workspace, place=place),
         place=place,
         folder=folder,
-        texts={STUDY_FILE: wish.text} | {text_file_name(one): texts[one] for one in texts},
+        texts={STUDY_FILE: requested.text} | {text_file_name(one): texts[one] for one in texts},
     )
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from longfat.studio.requests import Asked
+    from longfat.studio.requests import RequestBody
     from longfat.studio.workspace import Workspace
 
 FOLDER = "progress"
@@ -174,7 +174,7 @@ class ProgressBook:
         self._workspace.labs.find(lab)
         return self._read(lab)
 
-    def change(self, lab: str, asked: Asked) -> Progress:
+    def change(self, lab: str, body: RequestBody) -> Progress:
         """Merge a page's changes into the progress in a lab, and send them to the other pages.
 
         A page's requests may be processed in another order than it sent them, so it
@@ -185,11 +185,11 @@ class ProgressBook:
                 cannot be saved.
         """
         self._workspace.labs.find(lab)
-        steps = {key: _step(key, value) for key, value in asked.object("steps").items()}
-        answers = {key: _answer(key, value) for key, value in asked.object("answers").items()}
-        claims = {key: _held(key, value) for key, value in asked.object("claims").items()}
+        steps = {key: _step(key, value) for key, value in body.object("steps").items()}
+        answers = {key: _answer(key, value) for key, value in body.object("answers").items()}
+        claims = {key: _held(key, value) for key, value in body.object("claims").items()}
         counted = {
-            name: asked.maybe_integer(name, least=0, most=MOST_ENTRIES)
+            name: body.maybe_integer(name, least=0, most=MOST_ENTRIES)
             for name in ("step_count", "claim_count", "answer_count")
         }
         counts: dict[str, Any] = {
@@ -206,8 +206,8 @@ class ProgressBook:
             lab,
             change,
             counts,
-            page=asked.maybe_name("page") or "",
-            number=asked.maybe_integer("number", least=0, most=_MOST_CHANGES) or 0,
+            page=body.maybe_name("page") or "",
+            number=body.maybe_integer("number", least=0, most=_MOST_CHANGES) or 0,
         )
 
     def note_exercises(self, lab: str, exercises: Mapping[str, ExerciseProgress]) -> None:
@@ -359,8 +359,8 @@ def progress_routes(book: ProgressBook) -> list[BaseRoute]:
         return JSONResponse(found.to_json())
 
     async def change(request: Request) -> Response:
-        asked = await read_json(request)
-        found = await run_in_threadpool(book.change, request.path_params["name"], asked)
+        body = await read_json(request)
+        found = await run_in_threadpool(book.change, request.path_params["name"], body)
         return JSONResponse(found.to_json())
 
     async def forget(request: Request) -> Response:

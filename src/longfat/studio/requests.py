@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.study.text import LanguageChoice
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _MOST_NAME = 200
 _TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
-class Asked:
+class RequestBody:
     """The fields of a JSON object that was sent.
 
     Args:
@@ -120,7 +120,7 @@ class Asked:
         return value
 
 
-async def read_json(request: Request) -> Asked:
+async def read_json(request: Request) -> RequestBody:
     """Read a request's body.
 
     Raises:
@@ -130,7 +130,7 @@ async def read_json(request: Request) -> Asked:
     async for chunk in request.stream():
         body += chunk
         if len(body) > MOST_BYTES:
-            raise Refusal(
+            raise HttpError(
                 f"the request is larger than {MOST_BYTES // 1024**2} MB",
                 status=_TOO_LARGE,
             )
@@ -140,7 +140,7 @@ async def read_json(request: Request) -> Asked:
         raise InputError("the request's body is not JSON in UTF-8") from None
     if not isinstance(data, dict):
         raise InputError("the request's body is not a JSON object: send {...}")
-    return Asked(data)
+    return RequestBody(data)
 
 
 def asked_name(request: Request, name: str) -> str | None:
@@ -180,6 +180,6 @@ def _sound(name: str, value: str, *, most: int) -> str:
 def _wrong(name: str, wanted: str, found: object) -> InputError:
     if found is None:
         return InputError(f"{name}: is missing; expected {wanted}")
-    told = repr(found)
-    told = told if len(told) <= 60 else f"{told[:57]}..."
-    return InputError(f"{name}: found {told}, expected {wanted}")
+    shown = repr(found)
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    return InputError(f"{name}: found {shown}, expected {wanted}")

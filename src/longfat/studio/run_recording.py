@@ -110,7 +110,7 @@ class RunRecording:
 
     def series(self) -> bytes:
         """Return the series as a binary message."""
-        self.all.news(recording=1)
+        self.all.unsent(recording=1)
         return self.all.whole(recording=1)
 
     def to_json(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from longfat.analysis.advice.diagnosis import diagnose
 from longfat.errors import InputError
 from longfat.output.report.record import PAGE, PAPER
 from longfat.studio.advice import advice_of
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.panels import panels_of
 from longfat.studio.requests import asked_language, asked_name, asked_names
 from longfat.studio.run_recording import (
@@ -96,7 +96,7 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         path: str = request.path_params["path"]
         kind = _TYPES.get(path.rpartition("/")[2])
         if kind is None:
-            raise Refusal(f"{path}: no report", status=HTTPStatus.NOT_FOUND)
+            raise HttpError(f"{path}: no report", status=HTTPStatus.NOT_FOUND)
         content = await run_in_threadpool(workspace.read, path, most_bytes=_LARGEST_REPORT)
         return _report(content, kind)
 
@@ -148,7 +148,7 @@ def _load_all(workspace: Workspace, paths: tuple[str, ...]) -> list[Run]:
 
 
 def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any]]:
-    with workspace.told_below():
+    with workspace.relative_paths():
         runs = _load_all(workspace, paths)
         cases = case_order(runs, workspace=workspace)
         if all(run.name in cases for run in runs):
@@ -158,7 +158,7 @@ def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any
 
 def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
     """Return a run as a study, as `OpenedDocument` of the page's `api/types.ts`."""
-    with workspace.told_below():
+    with workspace.relative_paths():
         run = load_kept(workspace, path)
         warnings: list[str] = []
         if is_live(run):  # with the changes made by hand
@@ -176,7 +176,7 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
 
 def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callable[[], bytes]]:
     """Return a run as `Recording` of the page's `api/types.ts`, and what returns its series."""
-    with workspace.told_below():
+    with workspace.relative_paths():
         run = load_kept(workspace, path)
         if is_live(run):
             check_kept(run)
@@ -189,7 +189,7 @@ def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callabl
 
 def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:
     """Return what limited a run's flows, as `RunDiagnosis` of the page's `api/types.ts`."""
-    with workspace.told_below():
+    with workspace.relative_paths():
         found = diagnose(load_kept(workspace, path))
     return [{"flow": one.flow, "advice": advice_of(one).to_json()} for one in found]
 
@@ -201,7 +201,7 @@ def _shared(
     drawing: threading.Lock,
 ) -> tuple[str, str]:
     """Return the name of a page of runs, and the page."""
-    with workspace.told_below():
+    with workspace.relative_paths():
         runs = _load_all(workspace, paths)
         with drawing:
             page = shared_page(runs, workspace=workspace, language=language)

@@ -16,7 +16,7 @@ from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST, read_manifest
 from longfat.model.units import format_quantity
 from longfat.output.report.record import PAGE
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.urls import RUNS, report_url
 from longfat.study.files import MOST_CASE_BYTES
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LARGEST_MANIFEST = 4 * 1024**2 + 3 * MOST_CASE_BYTES
 _MOST_TOLD = 4
 # The metrics that best distinguish runs of a flow, if they have them.
-_TELLING = ("receiver_bps", "avg_s", "retransmits", "loss")
+_KEY_METRICS = ("receiver_bps", "avg_s", "retransmits", "loss")
 
 
 def load_kept(workspace: Workspace, path: str) -> Run:
@@ -50,7 +50,7 @@ def load_kept(workspace: Workspace, path: str) -> Run:
             if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 raise InputError(f"{path}: {name} is not a regular file: runs contain no links")
     if not (folder / MANIFEST).is_file():
-        raise Refusal(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
+        raise HttpError(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
     return load_run(folder)
 
 
@@ -66,7 +66,7 @@ def delete_kept(workspace: Workspace, path: str) -> None:
     """
     folder = workspace.folder(path)
     if not (folder / MANIFEST).is_file():
-        raise Refusal(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
+        raise HttpError(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
     above, _, _ = path.rpartition("/")
     try:
         shutil.rmtree(folder)
@@ -146,16 +146,16 @@ class KeptRuns:
             "kernel": run.kernel["release"],
             "digest": run.digest,
             "modified_s": modified_s,
-            "results": _told(run),
+            "results": _key_metrics(run),
         }
 
 
-def _told(run: Run) -> list[dict[str, str]]:
+def _key_metrics(run: Run) -> list[dict[str, str]]:
     """Return a few metrics of a run: the most important of each flow, then of its probes."""
     known = {flow.name: {one.name: one for one in flow.metrics} for flow in run.case.flows}
     found = [
         (name, of[metric])
-        for metric in _TELLING
+        for metric in _KEY_METRICS
         for name, of in known.items()
         if metric in of and f"{name}.{metric}" in run.metrics
     ]

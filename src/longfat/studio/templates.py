@@ -45,8 +45,8 @@ def template_routes() -> list[BaseRoute]:
         return JSONResponse([template.to_json() for template in TEMPLATES.values()])
 
     async def made(request: Request) -> Response:
-        asked = await read_json(request)
-        return JSONResponse(from_template(asked.name("template"), asked.object("values")))
+        body = await read_json(request)
+        return JSONResponse(from_template(body.name("template"), body.object("values")))
 
     return [
         Route("/api/templates", templates, methods=["GET"]),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -154,14 +154,14 @@ class Member:
     name: str
 
     def take(self, key: str, *, begin: Callable[[], None]) -> None:
-        """Take a machine, or raise `Refusal`: repeating the request keeps the place in the queue.
+        """Take a machine, or raise `HttpError`: repeating the request keeps the place in the queue.
 
         Args:
             key: what for.
             begin: as of `Turns.take`.
 
         Raises:
-            Refusal: the request is queued, to be repeated; or the member has the maximum
+            HttpError: the request is queued, to be repeated; or the member has the maximum
                 number of machines.
         """
         wait = self.turns.take(self.name, key, begin=begin)
@@ -170,7 +170,7 @@ class Member:
         if wait.is_own_limit:
             self.turns.leave(self.name, key)
         status = HTTPStatus.TOO_MANY_REQUESTS
-        raise Refusal(wait.words, status=status, is_queued=not wait.is_own_limit)
+        raise HttpError(wait.words, status=status, is_queued=not wait.is_own_limit)
 
     def wait(
         self,
@@ -227,7 +227,7 @@ class MachineTurns:
             key: what for; the place in the queue is kept for it.
 
         Raises:
-            Refusal: as of `Member.take`.
+            HttpError: as of `Member.take`.
         """
         if self._member is None:
             yield

@@ -21,7 +21,7 @@ from longfat.common.modes import file_mode
 from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST
 from longfat.studio.disk import DiskLimit
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
@@ -84,14 +84,14 @@ class Workspace:
                 it is not a file, or it is too large.
         """
         *folders, name = path_parts(path)
-        with self._opened(path, folders) as folder, _told(path):
+        with self._opened(path, folders) as folder, _converted_errors(path):
             file = os.open(name, _READ, dir_fd=folder)
             with os.fdopen(file, "rb") as stream:
                 if not stat.S_ISREG(os.fstat(file).st_mode):
-                    raise Refusal(f"{path}: not a file", status=_NOT_FOUND)
+                    raise HttpError(f"{path}: not a file", status=_NOT_FOUND)
                 content = stream.read(most_bytes + 1)
         if len(content) > most_bytes:
-            raise Refusal(
+            raise HttpError(
                 f"{path}: larger than {most_bytes // 1024} KB",
                 status=_TOO_LARGE,
             )
@@ -105,7 +105,7 @@ class Workspace:
         """
         try:
             return self.read(path, most_bytes=most_bytes)
-        except Refusal as error:
+        except HttpError as error:
             if error.status is not _NOT_FOUND or self._is_there(path):
                 raise
             return None
@@ -122,7 +122,7 @@ class Workspace:
         """
         *folders, name = path_parts(path)
         hidden = f".{name[:100]}.{secrets.token_hex(4)}.partial"
-        with self._opened(path, folders) as folder, _told(path):
+        with self._opened(path, folders) as folder, _converted_errors(path):
             mode = file_mode()
             with contextlib.suppress(FileNotFoundError):
                 there = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -157,7 +157,7 @@ class Workspace:
             return self.root.joinpath(*parts)
 
     @contextlib.contextmanager
-    def told_below(self) -> Iterator[None]:
+    def relative_paths(self) -> Iterator[None]:
         """Convert errors to messages with paths relative to the workspace."""
         try:
             yield
@@ -207,7 +207,7 @@ class Workspace:
     @contextlib.contextmanager
     def _opened(self, path: str, folders: list[str], *, make: bool = False) -> Iterator[int]:
         """Open a folder by walking to it."""
-        with _told(path), contextlib.ExitStack() as stack:
+        with _converted_errors(path), contextlib.ExitStack() as stack:
             here = os.open(self.root, _FOLDER)
             stack.callback(os.close, here)
             for name in folders:
@@ -252,7 +252,7 @@ def _link(path: str, name: str) -> InputError:
 
 
 @contextlib.contextmanager
-def _told(path: str) -> Iterator[None]:
+def _converted_errors(path: str) -> Iterator[None]:
     """Convert OSError to our errors."""
     try:
         yield
@@ -260,5 +260,5 @@ def _told(path: str) -> Iterator[None]:
         if error.errno in _LINK:
             raise _link(path, path.rpartition("/")[2]) from None
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
-            raise Refusal(f"{path}: there is no such file or folder", status=_NOT_FOUND) from None
+            raise HttpError(f"{path}: there is no such file or folder", status=_NOT_FOUND) from None
         raise InputError(f"{path}: {error.strerror}") from None

@@ -52,5 +52,5 @@ def whole(plan: Plan, growing: Growing) -> LiveRun:
     growing.grow(1)
     with LiveRun(plan) as live:
         live.begin(growing.folder)
-        live.look()
+        live.poll()
         return live

@@ -20,7 +20,7 @@ def rows_in_steps(plan: Plan, folder: Path, steps: int) -> list[dict[str, Any]]:
         told: list[dict[str, Any]] = []
         for step in range(1, steps + 1):
             growing.grow(step / steps)
-            live.look()
+            live.poll()
             told += rows.new()
         return told + list(rows.new(ended=True)) + list(rows.new(ended=True))
 

@@ -43,12 +43,12 @@ def test_a_run_seen_in_steps_is_the_run_seen_at_its_end(
     stepwise = Growing(tmp_path / "steps")
     with LiveRun(plan) as live:
         live.begin(stepwise.folder)
-        live.look()
+        live.poll()
         assert live.time_s == 0
         before_s = 0.0
         for step in range(1, 41):
             stepwise.grow(step / 40)
-            live.look()
+            live.poll()
             assert live.time_s >= before_s
             before_s = live.time_s
         assert live.queues == whole.queues
@@ -130,7 +130,7 @@ def test_a_foreign_file_is_told(plan: Plan, growing: Growing, content: bytes) ->
     with LiveRun(plan) as live:
         live.begin(growing.folder)
         with pytest.raises(MachineError, match=r"tcp\.samples: "):
-            live.look()
+            live.poll()
 
 
 @settings(max_examples=30, deadline=None)
@@ -148,7 +148,7 @@ def test_broken_samples_are_told_or_left_out(
     with LiveRun(plan) as live:
         live.begin(folder)
         try:
-            live.look()
+            live.poll()
         except MachineError as error:
             assert "queue" in str(error) or "sampler" in str(error)
 

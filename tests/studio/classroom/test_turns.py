@@ -9,7 +9,7 @@ import pytest
 from longfat.errors import InputError
 from longfat.studio import turns as module
 from longfat.studio.classroom.limits import read_limits
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.turns import MachineTurns, Member, Turns
 
 
@@ -92,11 +92,11 @@ def test_a_script_that_is_imported_has_a_machine_as_long_as_it_runs() -> None:
     alice, bob = (MachineTurns(Member(turns=turns, name=name)) for name in ("alice", "bob"))
     with alice.turn("net.py"):
         assert turns.state("alice") == (1, 0)
-        with pytest.raises(Refusal, match="you are next") as refused, bob.turn("net.py"):
+        with pytest.raises(HttpError, match="you are next") as refused, bob.turn("net.py"):
             pass
         assert refused.value.is_queued
         assert turns.state("bob") == (0, 1)
-        with pytest.raises(Refusal, match="as many as one may have") as own, alice.turn("2.py"):
+        with pytest.raises(HttpError, match="as many as one may have") as own, alice.turn("2.py"):
             pass
         assert not own.value.is_queued
     assert turns.state("alice") == (0, 0)

@@ -38,7 +38,7 @@ class Page:
 
     def __init__(self, live: LiveSession, loop: asyncio.AbstractEventLoop) -> None:
         self.live = live
-        self.told: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
         self.series: dict[tuple[int, str], tuple[list[float], list[float]]] = {}
         self.is_over = False
         self._changed = threading.Condition()
@@ -50,7 +50,7 @@ class Page:
         while (said := await listener.next()) is not None:
             with self._changed:
                 if isinstance(said, str):
-                    self.told.append(json.loads(said))
+                    self.events.append(json.loads(said))
                 else:
                     self._take_series(said)
                 self._changed.notify_all()
@@ -80,7 +80,7 @@ class Page:
         with self._changed:
             while not (found := until()):
                 left_s = end_s - time.monotonic()
-                assert left_s > 0, self.told[-5:]
+                assert left_s > 0, self.events[-5:]
                 self._changed.wait(min(left_s, 1))
             return found
 
@@ -94,7 +94,7 @@ class Page:
         return True
 
     def last(self, event: str) -> dict[str, Any] | None:
-        return next((one for one in reversed(self.told) if one["event"] == event), None)
+        return next((one for one in reversed(self.events) if one["event"] == event), None)
 
     @property
     def clock(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Page:
         return found
 
     def recording(self, number: int) -> dict[str, Any] | None:
-        for one in reversed(self.told):
+        for one in reversed(self.events):
             if one["event"] == "recording" and one["recording"]["number"] == number:
                 found: dict[str, Any] = one["recording"]
                 return found
@@ -117,7 +117,7 @@ class Page:
         return found if found and found["end_s"] is not None else None
 
     def messages(self) -> list[str]:
-        return [one["text"] for one in self.told if one["event"] == "message"]
+        return [one["text"] for one in self.events if one["event"] == "message"]
 
     def stands(self) -> bool:
         return bool(self.clock["state"] != "running")

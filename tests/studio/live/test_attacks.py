@@ -144,7 +144,7 @@ def test_an_end_does_not_wait_for_a_network_that_is_being_built(sessions: LiveSe
     assert told == ["longfat studio is shutting down: it starts no session"]
 
 
-def test_a_set_up_line_that_does_not_end_is_told(sessions: LiveSessions) -> None:
+def test_a_set_up_line_that_does_not_end_is_reported(sessions: LiveSessions) -> None:
     text = STUDY + "setup: [{h1: ping -q 10.0.0.2}]\n"
     with pytest.raises(InputError, match=r"h1: `ping -q 10.0.0.2` did not end within 600 s .*&"):
         sessions.create(name="small", text=text, case=None)
@@ -209,7 +209,7 @@ def test_run_pressed_over_and_over_leaves_nothing_running(make_page: MakePage) -
     page.wait(lambda: page.recording(30) and flow(page.recording(30) or {}, "bulk")["started_s"])
     page.do("ask", number=1, node="h1", line="pgrep -c iperf3")
     page.wait(lambda: (page.last("answer") or {}).get("text") == "2\n")
-    assert len([one for one in page.told if one["event"] == "ended"]) == 0
+    assert len([one for one in page.events if one["event"] == "ended"]) == 0
 
 
 def test_marks_below_a_shaper_are_seen(make_page: MakePage) -> None:
@@ -387,7 +387,7 @@ def test_a_set_up_line_that_fails_can_be_mended(make_page: MakePage) -> None:
     page.wait(lambda: (page.last("answer") or {}).get("text") == "0\n")
 
 
-def test_an_interface_that_is_taken_away_is_told(
+def test_an_interface_that_is_taken_away_is_reported(
     make_page: MakePage, loop: asyncio.AbstractEventLoop
 ) -> None:
     page = make_page()
@@ -433,7 +433,7 @@ def test_terminals_whose_shells_end_unseen_are_told(make_page: MakePage) -> None
     page = make_page()
     page.do("type", nodes=["h1", "h1", "h1"], text="exit 3")
     page.wait(lambda: (page.last("terminal") or {}).get("terminal", {}).get("status") == 3)
-    assert len({one["terminal"]["id"] for one in page.told if one["event"] == "terminal"}) == 1
+    assert len({one["terminal"]["id"] for one in page.events if one["event"] == "terminal"}) == 1
 
 
 def test_terminals_closed_in_the_middle(

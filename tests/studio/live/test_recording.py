@@ -35,7 +35,7 @@ def typed(page: Page, node: str, line: str) -> None:
     page.wait(
         lambda: any(
             line in mark["text"]
-            for one in page.told
+            for one in page.events
             if one["event"] == "recording"
             for mark in one["recording"]["marks"]
         )

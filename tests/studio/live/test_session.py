@@ -157,7 +157,7 @@ def test_what_is_added_to_the_drawing_comes_into_the_network(make_page: MakePage
     assert page.messages() == []
 
 
-def test_what_a_running_network_cannot_take_is_told(make_page: MakePage) -> None:
+def test_what_a_running_network_cannot_take_is_reported(make_page: MakePage) -> None:
     page = make_page()
     page.do("update", text=STUDY.replace("10.0.0.2/8", "10.0.0.9/8"), case=None)
     page.wait(lambda: page.last("stale"))
@@ -266,8 +266,8 @@ def test_lines_are_typed_at_several_nodes(
 ) -> None:
     page = make_page()
     page.do("type", nodes=["h1", "root"], text="ip -br link\n")
-    page.wait(lambda: sum(one["event"] == "terminal" for one in page.told) == 2)
-    h1, root = (one["terminal"]["id"] for one in page.told if one["event"] == "terminal")
+    page.wait(lambda: sum(one["event"] == "terminal" for one in page.events) == 2)
+    h1, root = (one["terminal"]["id"] for one in page.events if one["event"] == "terminal")
     one, other = Screen(page, h1, loop), Screen(page, root, loop)
     assert page.wait_for(lambda: b"h1-eth0" in one.shown and b"s1-eth2" in other.shown)
 
@@ -333,7 +333,7 @@ def test_a_command_that_spins_ends_the_session_with_its_name(
     page.wait(lambda: page.is_over)
 
 
-def test_a_network_that_cannot_be_is_told(sessions: LiveSessions) -> None:
+def test_a_network_that_cannot_be_is_reported(sessions: LiveSessions) -> None:
     with pytest.raises(InputError, match=r"small:2:9: kernel: "):
         sessions.create(name="small", text=STUDY.replace("7.2", "six"), case=None)
     text = STUDY + "setup: [{root: tc qdisc add dev nowhere root netem}]\n"
@@ -357,7 +357,7 @@ def test_lines_are_not_typed_into_a_program_that_runs(
     page.do("type", nodes=["h1"], text="cat > /tmp/typed")
     page.wait(lambda: page.clock["state"] == "running")
     page.do("type", nodes=["h1"], text="echo one $((1 + 1))")
-    page.wait(lambda: sum(one["event"] == "terminal" for one in page.told) == 2)
+    page.wait(lambda: sum(one["event"] == "terminal" for one in page.events) == 2)
     number = (page.last("terminal") or {})["terminal"]["id"]
     screen = Screen(page, number, loop)
     assert page.wait_for(lambda: b"one 2" in screen.shown)

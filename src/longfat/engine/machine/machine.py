@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 START_OF_TIME_S = 1_700_000_000
 """The guest's date at boot, in seconds since 1970: fixed, so that results do not depend on it."""
 
-_LOOK_EVERY_S = 0.25
-_PACED_LOOK_EVERY_S = 0.002  # in which a machine may run ahead of its pace
+_POLL_EVERY_S = 0.25
+_PACED_POLL_EVERY_S = 0.002  # in which a machine may run ahead of its pace
 _MOST_HELD_S = 0.1  # between two checks of a machine that is held
 _CONSOLE_TAIL_BYTES = 3000
 
@@ -187,11 +187,11 @@ class Machine:
             virtual_s = self._pulse.take()
             self._pulse.quota.check_wall()
             if pacer is None:
-                wait_s = min(2 * wait_s, _LOOK_EVERY_S)
+                wait_s = min(2 * wait_s, _POLL_EVERY_S)
             else:
                 held_s = pacer.hold_s(virtual_s=virtual_s, wall_s=time.monotonic())
                 self._pulse.hold(held_s > 0)
-                wait_s = min(held_s, _MOST_HELD_S) or _PACED_LOOK_EVERY_S
+                wait_s = min(held_s, _MOST_HELD_S) or _PACED_POLL_EVERY_S
             if virtual_s > limit_s:
                 raise MachineError(f"it has not ended after {limit_s:g} s of virtual time")
             on_progress(virtual_s)
@@ -255,7 +255,7 @@ class _Pulse:
         self._process: int | None = None  # a descriptor: its number may be reused
         self._clock: VirtualClock | None = None
         self._watchdog: Watchdog | None = None
-        self._looked_s = 0.0
+        self._polled_s = 0.0
         self._virtual_s = 0.0  # when it was last read
         self._held = False
         self.peak_bytes = 0
@@ -279,8 +279,8 @@ class _Pulse:
         if self._pid is not None:
             self.peak_bytes = max(self.peak_bytes, peak_bytes(self._pid))
         # It walks all processes of the host, which is too expensive for every call.
-        if not self._held and now_s - self._looked_s >= _LOOK_EVERY_S / 2:
-            self._looked_s = now_s
+        if not self._held and now_s - self._polled_s >= _POLL_EVERY_S / 2:
+            self._polled_s = now_s
             self.quota.check(self._guarded.pid, kernel_pid=self._pid)
             if stall := self._watchdog.check(virtual_s):
                 raise MachineError(str(stall))

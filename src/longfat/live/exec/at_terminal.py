@@ -90,7 +90,7 @@ class _Served:
             session.leave()
             events = selector.select(_LOOK_EVERY_S)
         else:
-            clock.go_on()
+            clock.resume()
             if clock.is_over:
                 return False
             session.wait(_LOOK_EVERY_S, also=[selector.fileno()])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ANSWERS_WITHIN_S = 30.0
-_TELLS_WITHIN_S = 2.0
+_ANSWERS_WITHIN_S = 2.0
 _MOST_UNSENT_BYTES = 1 << 16
 
 
@@ -47,8 +47,8 @@ def session_info(name: str) -> dict[str, Any] | None:
         return None
     wire = Wire(connection)
     try:
-        wire.send_json(HELLO, version=VERSION, do="tell")
-        return _answer(wire, within_s=_TELLS_WITHIN_S)[0]
+        wire.send_json(HELLO, version=VERSION, do="describe")
+        return _answer(wire, within_s=_ANSWERS_WITHIN_S)[0]
     except (WireError, TimeoutError):
         return {"name": name}
     finally:

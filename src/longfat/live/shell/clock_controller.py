@@ -48,7 +48,7 @@ class ClockController:
         """Let time pass: a terminal has something to react to."""
         self._is_due = True
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Let time pass again if it should, and was held; at the appropriate pace."""
         if not self._session.is_held:
             return

@@ -41,7 +41,7 @@ class Host(Protocol):
         """Return the session's description."""
 
 
-class Door:
+class Acceptor:
     """Accepts connections and answers their first frame."""
 
     def __init__(self, host: Host) -> None:

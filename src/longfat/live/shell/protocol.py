@@ -5,7 +5,7 @@ longfat: the first frame contains the version of the rest. A frame is a kind,
 the length of the payload, and the payload:
 
     h  terminal to holder: request, JSON: version, do, and for "attach"
-       node, rows, columns and term; "tell" requests the session's description
+       node, rows, columns and term; "describe" requests the session's description
     a  holder to terminal: the answer, JSON; rejected: the reason for a rejection
     d  terminal to holder: what was typed
     r  terminal to holder: the window's size, JSON: rows, columns

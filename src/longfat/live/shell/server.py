@@ -14,7 +14,7 @@ from longfat.live.session import RejectedError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
 from longfat.live.shell.clients import Gone, OwnScreen, RemoteTerminal, TerminalClient
 from longfat.live.shell.clock_controller import ClockController
-from longfat.live.shell.listener import Door
+from longfat.live.shell.listener import Acceptor
 from longfat.live.shell.registry import published
 from longfat.live.shell.terminal import Terminal, signal_descriptor
 from longfat.model.network import ROOT_NAMESPACE
@@ -106,8 +106,8 @@ class _Holder:
 
     def listen(self, listener: socket.socket) -> None:
         """Let terminals attach."""
-        door = Door(self)
-        self.on(listener.fileno(), lambda: door.accept(listener))
+        acceptor = Acceptor(self)
+        self.on(listener.fileno(), lambda: acceptor.accept(listener))
 
     def serve(self, terminal: Terminal, *, signals: int, place: str) -> int:
         """Serve all terminals until the shell in this process's own ends; see `hold`."""
@@ -145,7 +145,7 @@ class _Holder:
             self._session.leave()
             events = self._selector.select(_LOOK_EVERY_S)
         else:
-            self._clock.go_on()
+            self._clock.resume()
             self._session.wait(_LOOK_EVERY_S, also=[self._selector.fileno()])
             events = self._selector.select(0)
         for key, _ in events:

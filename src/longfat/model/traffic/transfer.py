@@ -112,8 +112,8 @@ class Transfer(Bulk):
             "received_bytes": float(sum(received.bytes)),
             "retransmits": float(sum(sent.retransmits)),
         }
-        looks = [row for rows in sent.rows for row in rows]
-        if windows := [row.cwnd_bytes for row in looks if row.cwnd_bytes is not None]:
+        samples = [row for rows in sent.rows for row in rows]
+        if windows := [row.cwnd_bytes for row in samples if row.cwnd_bytes is not None]:
             found["max_cwnd_bytes"] = float(max(windows))
         times = [[row.rtt_s for row in rows if row.rtt_s] for rows in sent.rows]
         if all(times):
@@ -167,7 +167,7 @@ def read_end(path: Path) -> EndReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
+class _Sample:
     """What an end saw at a moment, counted from the start; the sending end sees more."""
 
     end_us: int
@@ -184,7 +184,7 @@ class _Look:
 class _Stream:
     local_port: int
     remote_port: int
-    rows: list[_Look]
+    rows: list[_Sample]
     congestion: str = ""
     sent_bytes: int = 0
     received_bytes: int = 0
@@ -225,10 +225,10 @@ def _end(printed: _Printed) -> EndReport:
     )
 
 
-def _rows(looks: list[_Look], *, sends: bool) -> list[Interval]:
-    """Return what happened from look to look: the looks themselves count from the start."""
+def _rows(samples: list[_Sample], *, sends: bool) -> list[Interval]:
+    """Return what happened from sample to sample: the samples themselves count from the start."""
     found = []
-    for before, after in itertools.pairwise([_Look(end_us=0), *looks]):
+    for before, after in itertools.pairwise([_Sample(end_us=0), *samples]):
         if sends:
             moved = after.acked_bytes - before.acked_bytes
         else:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from longfat.output.drawing.nodes import HEIGHT_PX
-from longfat.output.drawing.shapes import Box, Stroke, TextLine, anchor_of, look_of
+from longfat.output.drawing.shapes import Box, Stroke, TextLine, anchor_of, style_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +99,7 @@ def _corners(shape: Shape) -> Iterator[Point]:
             yield (shape.x, shape.y)
             yield (shape.x + shape.width, shape.y + shape.height)
         case TextLine():
-            size = look_of(shape).size_px
+            size = style_of(shape).size_px
             width = len(shape.text) * size * _LETTER
             begin = {"start": 0.0, "middle": -width / 2, "end": -width}[anchor_of(shape)]
             turn = math.radians(shape.slope)

@@ -9,12 +9,12 @@ from longfat.output.drawing.shapes import (
     COLOURS,
     FONT,
     GROUND,
-    LOOKS,
+    STYLES,
     Box,
     Stroke,
     TextLine,
     anchor_of,
-    look_of,
+    style_of,
 )
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ def _figure(picture: Picture) -> Figure:
 def _draw(axes: Axes, shape: Shape, level: int) -> None:
     match shape:
         case Stroke():
-            look = LOOKS[shape.role]
+            style = STYLES[shape.role]
             xs, ys = zip(*shape.points, strict=True)
-            width = look.width_px * _PT_PER_PX
-            axes.plot(xs, ys, color=look.stroke, linewidth=width, marker="", zorder=level)
+            width = style.width_px * _PT_PER_PX
+            axes.plot(xs, ys, color=style.stroke, linewidth=width, marker="", zorder=level)
         case Box():
             _draw_box(axes, shape, level)
         case TextLine():
@@ -81,11 +81,11 @@ def _draw_box(axes: Axes, box: Box, level: int) -> None:
     from matplotlib.colors import to_rgba  # noqa: PLC0415
     from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415
 
-    look = LOOKS[box.role]
+    style = STYLES[box.role]
     own = COLOURS.get(box.colour)
-    fill = own if own and box.role != "node" else look.fill
-    width = look.width_px * _PT_PER_PX
-    dashes = [length / look.width_px for length in look.dashes_px]
+    fill = own if own and box.role != "node" else style.fill
+    width = style.width_px * _PT_PER_PX
+    dashes = [length / style.width_px for length in style.dashes_px]
     corner = f"round,pad=0,rounding_size={box.round_px}"
     axes.add_patch(
         FancyBboxPatch(
@@ -93,8 +93,8 @@ def _draw_box(axes: Axes, box: Box, level: int) -> None:
             box.width,
             box.height,
             boxstyle=corner,
-            facecolor=to_rgba(fill, look.opacity),
-            edgecolor=own or look.stroke,
+            facecolor=to_rgba(fill, style.opacity),
+            edgecolor=own or style.stroke,
             linewidth=width,
             linestyle=(0, dashes) if dashes else "solid",
             zorder=level,
@@ -105,19 +105,19 @@ def _draw_box(axes: Axes, box: Box, level: int) -> None:
 def _draw_words(axes: Axes, words: TextLine, level: int) -> None:
     from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
-    look = look_of(words)
+    style = style_of(words)
     turn = math.radians(words.slope)
     (px, py), (x, y) = words.pivot, words.at
     across, down = x - px, y - py
-    halo = [withStroke(linewidth=3 * _PT_PER_PX, foreground=GROUND)] if look.halo else []
+    halo = [withStroke(linewidth=3 * _PT_PER_PX, foreground=GROUND)] if style.halo else []
     axes.text(
         px + across * math.cos(turn) - down * math.sin(turn),
         py + across * math.sin(turn) + down * math.cos(turn),
         words.text,
-        color=COLOURS.get(words.colour, look.fill),
+        color=COLOURS.get(words.colour, style.fill),
         family=FONT,
-        fontsize=look.size_px * _PT_PER_PX,
-        fontweight="bold" if look.bold else "normal",
+        fontsize=style.size_px * _PT_PER_PX,
+        fontweight="bold" if style.bold else "normal",
         horizontalalignment=_ANCHORS[anchor_of(words)],
         verticalalignment="baseline",
         rotation=-words.slope,

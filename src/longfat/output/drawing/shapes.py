@@ -19,7 +19,7 @@ GROUND = "#ffffff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Style:
     """The style of the shapes of a role.
 
     Attributes:
@@ -48,17 +48,17 @@ class Look:
 
 _INK, _MUTED, _ACCENT = "#1b1f24", "#56606a", "#0b5cad"
 
-LOOKS = {
-    "node": Look(fill="#f5f7f9", stroke=_MUTED, width_px=1.2),
-    "link": Look(stroke=_MUTED, width_px=1.5),
-    "name": Look(fill=_INK, size_px=13, bold=True, anchor="middle"),
-    "below": Look(fill=_MUTED, size_px=10.5, anchor="middle"),
-    "interface": Look(fill=_INK, size_px=10.5, halo=True),
-    "interface shaped": Look(fill=_ACCENT, size_px=10.5, bold=True, halo=True),
-    "group": Look(fill=_MUTED, stroke=_MUTED, width_px=1.0, dashes_px=(6, 4), opacity=0.08),
-    "group-name": Look(fill=_MUTED, size_px=12, bold=True),
-    "note": Look(fill=_MUTED, stroke=_MUTED, width_px=1.0, opacity=0.14),
-    "note-text": Look(fill=_INK, size_px=11),
+STYLES = {
+    "node": Style(fill="#f5f7f9", stroke=_MUTED, width_px=1.2),
+    "link": Style(stroke=_MUTED, width_px=1.5),
+    "name": Style(fill=_INK, size_px=13, bold=True, anchor="middle"),
+    "below": Style(fill=_MUTED, size_px=10.5, anchor="middle"),
+    "interface": Style(fill=_INK, size_px=10.5, halo=True),
+    "interface shaped": Style(fill=_ACCENT, size_px=10.5, bold=True, halo=True),
+    "group": Style(fill=_MUTED, stroke=_MUTED, width_px=1.0, dashes_px=(6, 4), opacity=0.08),
+    "group-name": Style(fill=_MUTED, size_px=12, bold=True),
+    "note": Style(fill=_MUTED, stroke=_MUTED, width_px=1.0, opacity=0.14),
+    "note-text": Style(fill=_INK, size_px=11),
 }
 
 COLOURS = {
@@ -194,14 +194,14 @@ def _element(shape: Shape) -> Markup:
     )
 
 
-def look_of(words: TextLine) -> Look:
+def style_of(words: TextLine) -> Style:
     """Return the style of a text, except for its own colour."""
-    return LOOKS[words.role]
+    return STYLES[words.role]
 
 
 def anchor_of(words: TextLine) -> str:
     """Return which part of a text is at its position."""
-    return LOOKS[words.role].anchor or words.anchor
+    return STYLES[words.role].anchor or words.anchor
 
 
 def _own(shape: Box | TextLine) -> Markup:
@@ -215,23 +215,23 @@ def _own(shape: Box | TextLine) -> Markup:
     return Markup(' style="stroke: {}{}"').format(colour, inside)
 
 
-def _rule(role: str, look: Look) -> str:
+def _rule(role: str, style: Style) -> str:
     selector = "." + role.replace(" ", ".")
     declarations = {
-        "fill": look.fill or "none",
-        "fill-opacity": look.opacity if look.opacity < 1 else None,
-        "stroke": GROUND if look.halo else look.stroke,
-        "stroke-width": 3 if look.halo else look.width_px,
-        "stroke-dasharray": " ".join(map(str, look.dashes_px)),
-        "paint-order": "stroke" if look.halo else "",
-        "font-size": f"{look.size_px}px" if look.size_px else "",
-        "font-weight": 700 if look.bold else None,
-        "text-anchor": look.anchor,
+        "fill": style.fill or "none",
+        "fill-opacity": style.opacity if style.opacity < 1 else None,
+        "stroke": GROUND if style.halo else style.stroke,
+        "stroke-width": 3 if style.halo else style.width_px,
+        "stroke-dasharray": " ".join(map(str, style.dashes_px)),
+        "paint-order": "stroke" if style.halo else "",
+        "font-size": f"{style.size_px}px" if style.size_px else "",
+        "font-weight": 700 if style.bold else None,
+        "text-anchor": style.anchor,
     }
     rules = "; ".join(f"{name}: {value}" for name, value in declarations.items() if value)
     return f"{selector} {{ {rules} }}"
 
 
 _STYLE = Markup("<style>text {{ font-family: '{}', monospace }}\n{}</style>").format(
-    Markup(FONT), Markup("\n".join(_rule(role, look) for role, look in LOOKS.items()))
+    Markup(FONT), Markup("\n".join(_rule(role, style) for role, style in STYLES.items()))
 )

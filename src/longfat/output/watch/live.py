@@ -245,13 +245,13 @@ class LiveRun:
             folder: the folder of the run.
 
         Raises:
-            MachineError: as `look`.
+            MachineError: as `poll`.
         """
         for tail, _ in self._readers:
             tail.moved(folder)
-        self.look()
+        self.poll()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Read new data.
 
         Raises:

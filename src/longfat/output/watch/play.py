@@ -138,7 +138,7 @@ class _LiveView:
         with self._lock:
             if self._error is None:
                 try:
-                    self._live.look()
+                    self._live.poll()
                 except Exception as error:  # `check` raises it
                     self._error = error
         yield from self._screen.__rich_console__(console, options)
@@ -170,7 +170,7 @@ def watch_in_lines(order: Order, *, write: Callable[[dict[str, Any]], None]) -> 
             if (now_s := time.monotonic()) < next_s:
                 return
             next_s = now_s + _LOOK_EVERY_S
-            live.look()
+            live.poll()
             for row in rows.new():
                 write(row)
 

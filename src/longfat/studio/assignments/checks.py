@@ -18,7 +18,7 @@ from longfat.engine.sandbox.quota import current_quota
 from longfat.errors import LongfatError
 from longfat.execution.cache import ResultCache
 from longfat.execution.tools import Toolbox
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.studio.progress import ExerciseProgress
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Checks:
 
         Raises:
             InputError: there is no such lab or exercise.
-            Refusal: a check of this lab runs already, or the workspace is full.
+            HttpError: a check of this lab runs already, or the workspace is full.
         """
         workbook = self.workbook(lab)
         workbook.workspace.disk.check()
@@ -120,7 +120,7 @@ class Checks:
         with self._lock:
             now = self._checks.get(lab)
             if self._closed or (now is not None and not now.is_over):
-                raise Refusal(
+                raise HttpError(
                     f"exercises of {lab} are being checked already: wait for that, or cancel it",
                     status=HTTPStatus.CONFLICT,
                 )
@@ -156,13 +156,13 @@ class Checks:
         with self._lock:
             now = self._progress.read(lab).exercises.get(name)
             if now is None or not now.checks or now.points >= exercise.points:
-                raise Refusal(
+                raise HttpError(
                     f"{exercise.shown}: a hint is available after a check without full points",
                     status=HTTPStatus.CONFLICT,
                 )
             given = len(now.hints)
             if given >= len(exercise.hints):
-                raise Refusal(
+                raise HttpError(
                     f"{exercise.shown}: there are no more hints", status=HTTPStatus.CONFLICT
                 )
             new = replace(now, hints=exercise.hints[: given + 1])
@@ -172,10 +172,10 @@ class Checks:
         """Return the files of a lab.
 
         Raises:
-            Refusal: it has no exercises.
+            HttpError: it has no exercises.
         """
         if lab not in self._workbooks:
-            raise Refusal(f"{lab[:80]}: no lab with exercises", status=HTTPStatus.NOT_FOUND)
+            raise HttpError(f"{lab[:80]}: no lab with exercises", status=HTTPStatus.NOT_FOUND)
         return self._workbooks[lab]
 
     def stop(self) -> None:
@@ -224,7 +224,7 @@ class Checks:
             _LOG.exception("check of %s for %s", lab, workbook.submitter.name)
         finally:
             check.state, check.problem, check.waits = state, problem, None
-            self._tell(lab, check)
+            self._send_check(lab, check)
 
     def _take_turn(self, lab: str, check: _Check) -> bool:
         def begin() -> None:
@@ -232,7 +232,7 @@ class Checks:
 
         def note(words: str | None) -> None:
             check.waits = words
-            self._tell(lab, check)
+            self._send_check(lab, check)
 
         if self._member is None:
             begin()
@@ -260,7 +260,7 @@ class Checks:
                 )
             self._progress.note_exercises(lab, found)
 
-    def _tell(self, lab: str, check: _Check) -> None:
+    def _send_check(self, lab: str, check: _Check) -> None:
         self._progress.pages.send("check", lab=lab, check=check.to_json())
 
 

@@ -41,9 +41,9 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
         return JSONResponse(await run_in_threadpool(whole, request.path_params["name"]))
 
     async def part(request: Request) -> Response:
-        asked = await read_json(request)
-        lab, page = request.path_params["name"], asked.maybe_name("page") or ""
-        file, text = asked.name("file"), asked.text("text")
+        body = await read_json(request)
+        lab, page = request.path_params["name"], body.maybe_name("page") or ""
+        file, text = body.name("file"), body.text("text")
         workbook = checks.workbook(lab)
 
         def write() -> dict[str, str]:
@@ -55,9 +55,9 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
         return JSONResponse({"digests": await run_in_threadpool(write)})
 
     async def answer(request: Request) -> Response:
-        asked = await read_json(request)
-        lab, page = request.path_params["name"], asked.maybe_name("page") or ""
-        question, text = asked.name("question"), asked.text("text")
+        body = await read_json(request)
+        lab, page = request.path_params["name"], body.maybe_name("page") or ""
+        question, text = body.name("question"), body.text("text")
         workbook = checks.workbook(lab)
 
         def write() -> dict[str, str]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.grading import Submission, needed_parts
 from longfat.common.suggest import listed
 from longfat.errors import InputError
-from longfat.studio.http_error import Refusal
+from longfat.studio.http_error import HttpError
 from longfat.study import STUDY_FILE
 from longfat.study.document import is_blank, parse_document
 from longfat.study.files import MOST_FILE_BYTES
@@ -270,7 +270,7 @@ class Workbook:
     def _check_size(self, file: str, content: bytes) -> None:
         most = self.assignment.grading.limits.input_bytes
         if len(content) > most:
-            raise Refusal(
+            raise HttpError(
                 f"{file}: {len(content)} bytes, and at most {most} are read when it is graded",
                 status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             )

@@ -27,7 +27,7 @@ from longfat.engine.sandbox.view import is_visible
 from longfat.errors import InputError
 from longfat.studio.app import STATIC, make_app
 from longfat.studio.assignments.workbook import Submitter
-from longfat.studio.auth import Gate, Keys
+from longfat.studio.auth import AuthMiddleware, Keys
 from longfat.studio.classroom.page import class_page
 from longfat.studio.labs import LabBook
 from longfat.studio.state import workspace_id
@@ -184,7 +184,9 @@ class ClassApp:
                 Route(_TEACHERS_STATE, self._state, methods=["GET"]),
             ],
             middleware=[
-                Middleware(Gate, keys=keys(tokens[TEACHER], workspace_id(root), _TEACHERS))
+                Middleware(
+                    AuthMiddleware, keys=keys(tokens[TEACHER], workspace_id(root), _TEACHERS)
+                )
             ],
         )
         self._outer = Starlette(lifespan=self._lifespan)

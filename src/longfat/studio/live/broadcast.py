@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-Said: TypeAlias = str | bytes
+Message: TypeAlias = str | bytes
 """A message of a WebSocket: JSON, or binary."""
 
 MOST_WAITING = 2000
@@ -28,7 +28,7 @@ class Listener:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[Said | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[Message | None] = asyncio.Queue()
         self._cut = asyncio.Event()
         self._lock = threading.Lock()
         self._waiting = 0
@@ -40,16 +40,16 @@ class Listener:
         """The size of its queue in bytes; from any thread."""
         return self._waiting_bytes
 
-    def send(self, said: Iterable[Said]) -> None:
+    def send(self, messages: Iterable[Message]) -> None:
         """Queue messages for it; from any thread."""
-        for one in said:
+        for one in messages:
             self._put(one)
 
     def end(self) -> None:
         """End it after the queued messages; from any thread."""
         self._put(None)
 
-    async def next(self) -> Said | None:
+    async def next(self) -> Message | None:
         """Return the next message; None at the end."""
         found = await self._queue.get()
         with self._lock:
@@ -61,7 +61,7 @@ class Listener:
         """Wait until it is disconnected because it does not keep up."""
         await self._cut.wait()
 
-    def _put(self, one: Said | None) -> None:
+    def _put(self, one: Message | None) -> None:
         with self._lock:
             if self._ended:
                 return
@@ -114,11 +114,11 @@ class Listeners:
         """
         self.event("message", level=level, text=text, about=about)
 
-    def send(self, said: Iterable[Said]) -> None:
+    def send(self, messages: Iterable[Message]) -> None:
         """Send the same messages to all."""
-        messages = list(said)
+        same = list(messages)
         for listener in self._all:
-            listener.send(messages)
+            listener.send(same)
 
     def end(self) -> None:
         """End all listeners."""

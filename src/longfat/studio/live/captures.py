@@ -88,7 +88,7 @@ class Captures:
         self._count = 0
         self._ending = contextlib.ExitStack()
         self._folder: Path | None = None
-        self._told: list[dict[str, Any]] = []
+        self._sent: list[dict[str, Any]] = []
 
     def begin(self, interface: str, text: str) -> None:
         """Start a capture.
@@ -137,7 +137,7 @@ class Captures:
             one.words = ""
             self._close(one)
 
-    def look(self) -> list[dict[str, Any]] | None:
+    def poll(self) -> list[dict[str, Any]] | None:
         """Stop those that became too large; return all, if anything has changed."""
         for one in self._all.values():
             if one.file is None or one.task is None:
@@ -150,9 +150,9 @@ class Captures:
                 one.words = f"it was stopped at {MOST_BYTES >> 20} MB"
                 self._close(one)
         now = [one.to_json() for one in self._all.values()]
-        if now == self._told:
+        if now == self._sent:
             return None
-        self._told = now
+        self._sent = now
         return now
 
     def to_json(self) -> list[dict[str, Any]]:

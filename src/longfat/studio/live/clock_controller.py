@@ -71,7 +71,7 @@ class ClockController:
         self._is_due = True
 
     def rest(self) -> None:
-        """Pause time for the current work; `go_on` then resumes."""
+        """Pause time for the current work; `resume_time` then resumes."""
         if not self._session.is_held:
             self._session.pause()
             # A command in the foreground of a terminal was stopped with the rest.
@@ -100,7 +100,7 @@ class ClockController:
         self.pace = pace
         self._factor = _NOT_SAID
 
-    def go_on(self, *, due_ns: int | None, awaited: Sequence[Task], in_hurry: bool) -> None:
+    def resume_time(self, *, due_ns: int | None, awaited: Sequence[Task], in_hurry: bool) -> None:
         """Let time pass again, if it may and was paused.
 
         Args:
@@ -155,7 +155,7 @@ class ClockFace:
         self._lately: deque[tuple[float, float]] = deque()
         self._shown: dict[str, Any] = {}
 
-    def news(self) -> dict[str, Any] | None:
+    def unsent(self) -> dict[str, Any] | None:
         """Return the state if it has changed since the last call, else None."""
         now = self.to_json()
         if now == self._shown:

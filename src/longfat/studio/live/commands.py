@@ -18,7 +18,7 @@ from longfat.model.network import ROOT_NAMESPACE
 if TYPE_CHECKING:
     from longfat.live import Network
 
-MOST_SAID_BYTES = 1 << 16
+MOST_OUTPUT_BYTES = 1 << 16
 """A command with more output is stopped."""
 
 WITHIN_S = 5.0
@@ -31,7 +31,7 @@ _WAIT_S = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class CommandResult:
     """The result of a command.
 
     Attributes:
@@ -56,7 +56,7 @@ class Said:
 
 def run_line(
     network: Network, node: str, line: str, *, within_wall_s: float = WITHIN_WALL_S
-) -> Said:
+) -> CommandResult:
     """Run a command at a node, advancing virtual time as far as it needs.
 
     Args:
@@ -73,16 +73,16 @@ def run_line(
     nodes = [ROOT_NAMESPACE, *hosts, *(switch.name for switch in model.switches)]
     if node not in nodes:
         raise InputError(f"there is no node {node!r} (there are: {', '.join(nodes)})")
-    said = bytearray()
+    output = bytearray()
     task = session.start(
         ["/bin/sh", "-c", line],
         node=node if node in hosts else ROOT_NAMESPACE,
         environment=LIVE_ENVIRONMENT,
-        on_output=lambda _is_error, data: said.extend(data[: MOST_SAID_BYTES - len(said)]),
+        on_output=lambda _is_error, data: output.extend(data[: MOST_OUTPUT_BYTES - len(output)]),
     )
     end_s = time.monotonic() + within_wall_s
     session.begin(until_ns=session.now_ns + round(WITHIN_S * 1e9), ended=[task])
-    while not session.is_held and len(said) < MOST_SAID_BYTES and time.monotonic() < end_s:
+    while not session.is_held and len(output) < MOST_OUTPUT_BYTES and time.monotonic() < end_s:
         session.wait(_WAIT_S)
     session.pause()
     status, words = task.status, ""
@@ -90,10 +90,12 @@ def run_line(
         why = f"did not end within {WITHIN_S:g} s of virtual time"
         if session.why != "time":
             why = f"did not end within {within_wall_s:g} s"
-        if len(said) >= MOST_SAID_BYTES:
-            why = f"printed more than {MOST_SAID_BYTES // 1024} KB"
+        if len(output) >= MOST_OUTPUT_BYTES:
+            why = f"printed more than {MOST_OUTPUT_BYTES // 1024} KB"
         words = f"\n`{line[:200]}` {why}, and was stopped\n"
         session.signal(task, signal.SIGKILL)
         session.run_until(ended=[task])
     session.forget(task)
-    return Said(node=node, line=line, status=status, text=said.decode(errors="replace") + words)
+    return CommandResult(
+        node=node, line=line, status=status, text=output.decode(errors="replace") + words
+    )

@@ -35,14 +35,14 @@ from longfat.studio.live.terminals import Terminals
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
-    from longfat.studio.live.broadcast import Listeners, Said
+    from longfat.studio.live.broadcast import Listeners, Message
     from longfat.studio.live.flow_run import Recording
 
 Keep: TypeAlias = Callable[[LiveRun, int], None]
 """Called with a run that has ended, and the recording's number."""
 
-_LOOK_EVERY_S = 0.05
-_TELL_CAPTURES_S = 0.5
+_POLL_EVERY_S = 0.05
+_SEND_CAPTURES_S = 0.5
 _WAIT_S = 0.05
 _IDLE_WAIT_S = 0.25
 
@@ -87,10 +87,10 @@ class SessionController:
         self._number = number
         self._name = name
         self._listeners = listeners
-        self._looked_s = 0.0
-        self._captures_told_s = 0.0
+        self._polled_s = 0.0
+        self._captures_sent_s = 0.0
         self._is_flushed = True
-        self._told_stale: list[str] = []
+        self._sent_stale: list[str] = []
         self._by_hand: deque[str] = deque(maxlen=_MOST_BY_HAND)
         self._typed: deque[Typed] = deque(maxlen=_MOST_BY_HAND)
         self._before: tuple[Typed, ...] = ()
@@ -130,7 +130,7 @@ class SessionController:
         """End the current run, so that it is saved; the machine may have ended."""
         try:
             self._clock.rest()
-            self._see_to_typed()
+            self._handle_typed()
             self._end_recording()
         except LongfatError:
             self._recordings.abandon()
@@ -157,30 +157,30 @@ class SessionController:
         """
         if self._session.is_held:
             if self._clock.may_pass:
-                self._see_to_flows()
+                self._handle_flows()
             if not self._is_flushed:
                 self._is_flushed = True
                 self._probe_reader.flush()
-                self._recordings.look(self._probe_reader)
-                self._see_to_probes()
+                self._recordings.poll(self._probe_reader)
+                self._handle_probes()
         last = self._recordings.last
         due_s = last.due_s()
-        self._clock.go_on(
+        self._clock.resume_time(
             due_ns=None if due_s is None else round(due_s * 1e9),
             awaited=last.awaited(),
             in_hurry=self.terminals.in_hurry(self._session.passing_s),
         )
         runs = self._clock.state == "running"
         self._is_flushed = self._is_flushed and not runs
-        self._tell_clock()
+        self._send_clock()
         woken = wake in self._session.wait(_WAIT_S if runs else _IDLE_WAIT_S, also=[wake])
-        self.terminals.look()
-        self._see_to_typed()
-        self._tell_captures()
-        if time.monotonic() - self._looked_s >= _LOOK_EVERY_S or self._session.is_held:
-            self._looked_s = time.monotonic()
-            self._recordings.look(self._probe_reader)
-            self._tell_clock()
+        self.terminals.poll()
+        self._handle_typed()
+        self._send_captures()
+        if time.monotonic() - self._polled_s >= _POLL_EVERY_S or self._session.is_held:
+            self._polled_s = time.monotonic()
+            self._recordings.poll(self._probe_reader)
+            self._send_clock()
         return woken
 
     def type_at(self, number: int, data: bytes) -> None:
@@ -193,7 +193,7 @@ class SessionController:
         self.terminals.resize(number, rows, columns)
         self._clock.wake()
 
-    def all(self) -> Iterable[Said]:
+    def all(self) -> Iterable[Message]:
         """Return the whole state, for a new listener."""
         state = {
             "event": "state",
@@ -279,7 +279,7 @@ class SessionController:
         self._before = tuple(self._typed)
         self._clock.go()
         self._probe_reader.flush(sample=True)
-        self._recordings.look(self._probe_reader)
+        self._recordings.poll(self._probe_reader)
         self._probe_reader.count_anew()
         self._warn_of_unlimited(case)
         self._recordings.begin(
@@ -335,7 +335,7 @@ class SessionController:
             self._by_hand.append(words)
         self._recordings.last.changes += self._reconciliation.done
         self._probe_reader.limits = queue_limits(self._reconciliation.drawn.case)
-        self._tell_stale()
+        self._send_stale()
 
     def _open_terminal(self, order: Order) -> None:
         rows = order.whole("rows", least=1, most=MOST_ROWS)
@@ -355,9 +355,9 @@ class SessionController:
 
     def _ask(self, order: Order) -> None:
         number, line = order.whole("number", least=0, most=2**31), order.text("line")
-        said = run_line(self._network, order.text("node"), line)
-        self._tell_clock()
-        self._listeners.event("answer", number=number, text=said.text)
+        result = run_line(self._network, order.text("node"), line)
+        self._send_clock()
+        self._listeners.event("answer", number=number, text=result.text)
 
     def _capture(self, order: Order) -> None:
         self.captures.begin(order.text("interface"), order.maybe_text("filter") or "")
@@ -369,7 +369,7 @@ class SessionController:
 
     # ------------------------------------------------------------------- the rest
 
-    def _see_to_flows(self) -> None:
+    def _handle_flows(self) -> None:
         went_on = self._recordings.last.end_s is None
         self._recordings.see_to_flows(self._probe_reader)
         if went_on and self._recordings.last.end_s is not None:
@@ -379,9 +379,9 @@ class SessionController:
     def _end_events(self) -> None:
         if self._recordings.last.has_changed_network:
             self._reconciliation.give_up(_EVENTS_LAST)
-            self._tell_stale()
+            self._send_stale()
 
-    def _see_to_typed(self) -> None:
+    def _handle_typed(self) -> None:
         """Record the commands typed at terminals."""
         for typed in self.terminals.take_notes():
             node, line = typed.node, typed.line
@@ -448,28 +448,28 @@ class SessionController:
         """Record the path of a saved run, below the workspace."""
         self._recordings.kept(number, path)
 
-    def _see_to_probes(self) -> None:
+    def _handle_probes(self) -> None:
         """Restart the probes if necessary; all samples have been read."""
         if self._probe_reader.is_blind:
             words = self._probe_reader.end() or "for an unknown reason"
             self._reconciliation.give_up(f"{_BLIND} ({words})")
-            self._tell_stale()
+            self._send_stale()
         elif self._probe_reader.is_large:
             self._probe_reader.end()
             self._probe_reader.begin()
 
-    def _tell_stale(self) -> None:
-        if self._reconciliation.stale != self._told_stale:
-            self._told_stale = self._reconciliation.stale
-            self._listeners.event("stale", reasons=self._told_stale)
+    def _send_stale(self) -> None:
+        if self._reconciliation.stale != self._sent_stale:
+            self._sent_stale = self._reconciliation.stale
+            self._listeners.event("stale", reasons=self._sent_stale)
 
-    def _tell_captures(self) -> None:
+    def _send_captures(self) -> None:
         now_s = time.monotonic()
-        if now_s - self._captures_told_s >= _TELL_CAPTURES_S or self._session.is_held:
-            self._captures_told_s = now_s
-            if (captures := self.captures.look()) is not None:
+        if now_s - self._captures_sent_s >= _SEND_CAPTURES_S or self._session.is_held:
+            self._captures_sent_s = now_s
+            if (captures := self.captures.poll()) is not None:
                 self._listeners.event("captures", captures=captures)
 
-    def _tell_clock(self) -> None:
-        if (clock := self._face.news()) is not None:
+    def _send_clock(self) -> None:
+        if (clock := self._face.unsent()) is not None:
             self._listeners.event("clock", **clock)

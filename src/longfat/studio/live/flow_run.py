@@ -356,15 +356,15 @@ class Recording:
     def _read_replies(self, one: PlayedFlow) -> None:
         if not isinstance(one.flow, Ping) or one.started is None or one.started_s is None:
             return
-        said = one.started.client.task.output
-        start, one.replies_end = one.replies_end, said.rfind(b"\n") + 1
+        output = one.started.client.task.output
+        start, one.replies_end = one.replies_end, output.rfind(b"\n") + 1
         if start >= one.replies_end:
             return
         key = f"ping:{one.flow.name}:rtt_s"
         info = SeriesInfo(
             key=key, kind="ping", of=one.flow.name, quantity="rtt_s", unit="s", label=one.flow.name
         )
-        for reply in parse_replies(said[start : one.replies_end].decode(errors="replace")):
+        for reply in parse_replies(output[start : one.replies_end].decode(errors="replace")):
             sent_s = one.started_s + (reply.sequence - 1) * one.flow.interval_s
             if reply.sequence > one.replies + 1:  # a line across missing replies would be wrong
                 lost_s = one.started_s + one.replies * one.flow.interval_s - self.start_s

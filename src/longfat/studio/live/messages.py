@@ -103,14 +103,14 @@ def _check_sound(name: str, value: str) -> None:
         raise InputError(f"{name}: the text holds half of a surrogate pair") from None
 
 
-def read_order(said: str) -> Order:
+def read_order(text: str) -> Order:
     """Parse a command.
 
     Raises:
         InputError: it is none.
     """
     try:
-        data = json.loads(said)
+        data = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("a command must be JSON") from None
     if not isinstance(data, dict) or not isinstance(data.get("do"), str):

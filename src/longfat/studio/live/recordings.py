@@ -152,7 +152,7 @@ class Recordings:
                     Level(quantity=quantity, label=label, value=level, from_s=from_s)
                 )
 
-    def look(self, probe_reader: ProbeReader) -> None:
+    def poll(self, probe_reader: ProbeReader) -> None:
         """Read new samples of probes and pings, and send them.
 
         Raises:
@@ -169,8 +169,8 @@ class Recordings:
         if last.series.is_new:
             last.series.is_new = False
             self.update_listeners()
-        if news := last.series.news(recording=last.number):
-            self._listeners.send([news])
+        if points := last.series.unsent(recording=last.number):
+            self._listeners.send([points])
 
     def update_listeners(self) -> None:
         """Send the state of the last one."""
@@ -200,7 +200,7 @@ class Recordings:
 
     def _close(self, probe_reader: ProbeReader) -> None:
         probe_reader.flush(sample=True)
-        self.look(probe_reader)
+        self.poll(probe_reader)
         self.last.close(self._network.clock.now)
         probe_reader.log_to(None)
         self._on_end(self.last)

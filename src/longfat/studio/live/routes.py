@@ -15,8 +15,8 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.attachments import asked_beside
-from longfat.studio.http_error import Refusal
+from longfat.studio.attachments import beside_of
+from longfat.studio.http_error import HttpError
 from longfat.studio.live.broadcast import Listener
 from longfat.studio.live.messages import MOST_ROWS, read_order
 from longfat.studio.requests import read_json
@@ -38,9 +38,9 @@ def live_routes(sessions: LiveSessions, *, workspace: Workspace) -> list[BaseRou
     """Return the routes of live sessions."""
 
     async def create(request: Request) -> JSONResponse:
-        asked = await read_json(request)
-        name, text, case = asked.name("name"), asked.text("text"), asked.maybe_name("case")
-        beside = asked_beside(asked, workspace)
+        body = await read_json(request)
+        name, text, case = body.name("name"), body.text("text"), body.maybe_name("case")
+        beside = beside_of(body, workspace)
         live = await run_in_threadpool(
             lambda: sessions.create(name=name, text=text, case=case, beside=beside)
         )
@@ -49,7 +49,7 @@ def live_routes(sessions: LiveSessions, *, workspace: Workspace) -> list[BaseRou
     async def end(request: Request) -> JSONResponse:
         found = await run_in_threadpool(sessions.end, request.path_params["number"])
         if not found:
-            raise Refusal("there is no such session", status=HTTPStatus.NOT_FOUND)
+            raise HttpError("there is no such session", status=HTTPStatus.NOT_FOUND)
         return JSONResponse({})
 
     async def session(socket: WebSocket) -> None:

@@ -67,7 +67,7 @@ class RunWriter:
     def _write(self, live: LiveRun, workspace: Workspace) -> tuple[str | None, str]:
         place = f"{RUNS}/{self._study}"
         try:
-            with contextlib.closing(live.samples), _COUNTING, workspace.told_below():
+            with contextlib.closing(live.samples), _COUNTING, workspace.relative_paths():
                 out = workspace.folder(place, make=True)
                 number = _last(out) + 1
                 run, replay = write_live_run(live, out=out, study=self._study, number=number)

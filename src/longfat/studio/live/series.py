@@ -82,7 +82,7 @@ class Series:
         self.info = info
         self.times = array("d")
         self.values = array("d")
-        self.told = 0
+        self.sent = 0
 
     def add(self, time_s: float, value: float, *, most: int = MOST_POINTS) -> None:
         """Add a point; times only grow. If there are then more than `most`, they are thinned."""
@@ -104,7 +104,7 @@ class Series:
                 times.append(self.times[index])
                 values.append(self.values[index])
         # Pages that got them have more points than the server, which is harmless.
-        self.times, self.values, self.told = times, values, len(times)
+        self.times, self.values, self.sent = times, values, len(times)
 
 
 class SeriesSet:
@@ -149,19 +149,19 @@ class SeriesSet:
         most = max(_FEW_POINTS, min(MOST_POINTS, MOST_IN_ALL // len(self._all)))
         found.add(time_s, value, most=most)
 
-    def news(self, *, recording: int) -> bytes | None:
+    def unsent(self, *, recording: int) -> bytes | None:
         """Return the points since the last call as a binary message; None if none."""
         parts = []
         for one in self._all.values():
-            if one.told < len(one.times):
-                parts.append((one.info.key, one.times[one.told :], one.values[one.told :]))
-                one.told = len(one.times)
+            if one.sent < len(one.times):
+                parts.append((one.info.key, one.times[one.sent :], one.values[one.sent :]))
+                one.sent = len(one.times)
         return _message(parts, recording=recording, whole=False) if parts else None
 
     def whole(self, *, recording: int) -> bytes:
         """Return all points as a binary message, for a new listener."""
         parts = [
-            (one.info.key, one.times[: one.told], one.values[: one.told])
+            (one.info.key, one.times[: one.sent], one.values[: one.sent])
             for one in self._all.values()
         ]
         return _message(parts, recording=recording, whole=True)

@@ -78,7 +78,7 @@ class LiveSession:
         workspace: Workspace | None = None,
     ) -> None:
         self._last_s: float | None = None
-        self._told_late: list[Callable[[], None]] = []
+        self._posted_late: list[Callable[[], None]] = []
         self._run_writer = RunWriter(workspace, name=name)
         self._is_closing = is_closing
         self._closing = threading.Event()
@@ -215,7 +215,7 @@ class LiveSession:
             _LOG.exception("the end of a live session")
         self._run_writer.close()
         # A session that has ended accepts no more tasks.
-        for posted in list(self._told_late):
+        for posted in list(self._posted_late):
             posted()
 
     def _kept(self, number: int, path: str | None, words: str) -> None:
@@ -223,11 +223,11 @@ class LiveSession:
         with self._lock:
             is_late = self._over
             if is_late:
-                self._told_late.append(lambda: self._tell_kept(number, path, words))
+                self._posted_late.append(lambda: self._report_saved(number, path, words))
         if not is_late:
-            self._post(lambda: self._tell_kept(number, path, words))
+            self._post(lambda: self._report_saved(number, path, words))
 
-    def _tell_kept(self, number: int, path: str | None, words: str) -> None:
+    def _report_saved(self, number: int, path: str | None, words: str) -> None:
         if path is not None:
             self._controller.kept(number, path)
         if words:

@@ -50,7 +50,7 @@ class LiveSessions:
 
         Raises:
             LongfatError: the drawing is invalid, or the machine failed.
-            Refusal: the request is queued, to be repeated; or the workspace is full.
+            HttpError: the request is queued, to be repeated; or the workspace is full.
         """
         self._workspace.disk.check()
         drawn = read_drawing(text, name=name, case=case, beside=beside)

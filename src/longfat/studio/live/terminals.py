@@ -56,7 +56,7 @@ class Terminal:
         shown: the end of its output.
         fresh: the output not sent yet.
         listeners: its listeners, and whether each is behind.
-        is_told: the end of its shell was reported.
+        is_end_sent: the end of its shell was reported.
         notes: typed commands that were not taken yet; their times are seconds of
             virtual time since boot.
         last: the last typed command, whose exit status may follow.
@@ -75,7 +75,7 @@ class Terminal:
     shown: bytearray = field(default_factory=bytearray)
     fresh: bytearray = field(default_factory=bytearray)
     listeners: dict[Listener, bool] = field(default_factory=dict)
-    is_told: bool = False
+    is_end_sent: bool = False
     notes: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     last: Typed | None = None
     nodes: frozenset[str] = frozenset()
@@ -110,12 +110,12 @@ class Terminal:
                 shown += NOTE
                 at = start + len(NOTE)
                 continue
-            said = data[start + len(NOTE) : end]
-            if (status := _STATUS.fullmatch(said)) and self.last is not None:
+            note = data[start + len(NOTE) : end]
+            if (status := _STATUS.fullmatch(note)) and self.last is not None:
                 self.last.status = int(status[1])
                 self.ended.append(self.last)
                 self.last = None
-            if found := _NOTE.fullmatch(said):
+            if found := _NOTE.fullmatch(note):
                 time_s = float(b"%s.%s" % found.group(1, 2)) - START_OF_TIME_S
                 line = found[3].decode(errors="replace")
                 self.last = Typed(node=self.node, line=line, at_s=time_s)
@@ -304,12 +304,12 @@ class Terminals:
             one.replies.clear()
         return found
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Send new output, and which shells have ended."""
         for terminal in self._all.values():
             terminal.update_listeners()
-            if terminal.task.status is not None and not terminal.is_told:
-                terminal.is_told = True
+            if terminal.task.status is not None and not terminal.is_end_sent:
+                terminal.is_end_sent = True
                 terminal.end()
                 self._on_change(terminal.to_json())
 

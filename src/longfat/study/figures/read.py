@@ -357,9 +357,9 @@ class _Reader:
             for at in points:
                 more = [one for one in differing(self._rows, at) if one not in allowed]
                 if more:
-                    raise self._node.error(self._told_apart(at, more))
+                    raise self._node.error(self._overlap_error(at, more))
 
-    def _told_apart(self, at: Indices, more: Sequence[str]) -> str:
+    def _overlap_error(self, at: Indices, more: Sequence[str]) -> str:
         """Return the error for cases that would be drawn at one place."""
         texts = [self._rows.grid[row].settings[more[0]].text for row in at.tolist()]
         other = next(index for index, text in enumerate(texts) if text != texts[0])

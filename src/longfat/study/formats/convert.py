@@ -70,7 +70,7 @@ def convert_text(
             ".yaml (a study), .mn (MiniEdit) or .py (a Mininet script)"
         )
     opened = open_network(source, case=case, beside=beside, arguments=arguments)
-    title, planned, traffic = _told(source, case, opened, beside)
+    title, planned, traffic = _content(source, case, opened, beside)
     if suffix in _STUDY_SUFFIXES:
         whole = Case(kernel=NEWEST, network=opened.network, files=opened.files, setup=opened.setup)
         if planned is not None:
@@ -119,7 +119,7 @@ def _long_names(network: Network, suffix: str, source: Path) -> Iterator[str]:
         yield f"{source}: Mininet cannot make {listed(names)}: interface names become too long"
 
 
-def _told(
+def _content(
     source: Path, case: str | None, opened: Opened, beside: ReadBeside | None
 ) -> tuple[str, Planned | None, str]:
     """Return the title, the one case of a study, and which of flows and probes there are."""

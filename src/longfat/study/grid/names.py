@@ -54,7 +54,7 @@ def case_names(
     return [
         name
         if counts[name] == 1 and len(name) <= LONGEST
-        else _told_apart(name, _texts(values, combination))
+        else _with_digest(name, _texts(values, combination))
         for name, combination in zip(whole, found, strict=True)
     ]
 
@@ -75,6 +75,6 @@ def _texts(values: Mapping[str, Sequence[Value]], combination: tuple[int, ...]) 
     return repr([v[i].text for v, i in zip(values.values(), combination, strict=True)])
 
 
-def _told_apart(name: str, texts: str) -> str:
+def _with_digest(name: str, texts: str) -> str:
     digest = hashlib.sha256(texts.encode()).hexdigest()[:_DIGEST]
     return f"{name[: LONGEST - _DIGEST - 1].rstrip('-')}-{digest}"
