@@ -343,7 +343,7 @@ class PacketReader:
             code = codes[name]
         mtu = scanner.integer("an MTU", most=_32_BITS) if self._keyword("mtu") else None
         echo_id = scanner.integer("an identifier", most=65535) if self._keyword("id") else 0
-        # A message that tells of an error holds the beginning of the packet that it is about.
+        # An error message holds the beginning of the packet that it is about.
         is_error = kind in (_ERRORS4 if self._version == 4 else _ERRORS6)
         echoes, sequence, length = self._echoed("tcp" if is_error else "")
         return Icmp(

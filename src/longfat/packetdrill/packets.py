@@ -223,7 +223,7 @@ class Icmp:
         version: of IP: 4 or 6.
         kind: its type.
         code: its code.
-        mtu: the MTU that it tells; None for none.
+        mtu: the MTU that it announces; None for none.
         echo_id: the identifier of an echo.
         echoes: the protocol of the packet that it is about: `tcp`, `udp` or `raw`; "" if
             it is about none.

@@ -141,8 +141,8 @@ class LanguageChoice:
         Raises:
             InputError: the choice is strict, and its language is not there.
         """
-        for wish in self.wanted:
-            if (found := _match(wish, there)) is not None:
+        for language in self.wanted:
+            if (found := _match(language, there)) is not None:
                 return found
         if self.strict:
             languages = f"there are: {listed(there)}" if there else "there is none at all"
@@ -226,9 +226,9 @@ def read_text(file: Path) -> str:
     return decode_text(data, file=str(file))
 
 
-def _match(wish: str, there: Collection[str]) -> str | None:
+def _match(language: str, there: Collection[str]) -> str | None:
     """Return the language that a code or locale means: pt_BR.UTF-8 is pt-BR, or else pt."""
-    parts = wish.partition(".")[0].partition("@")[0].replace("_", "-").lower().split("-")
+    parts = language.partition(".")[0].partition("@")[0].replace("_", "-").lower().split("-")
     codes = {code.lower(): code for code in there}
     for count in range(len(parts), 0, -1):
         if (code := codes.get("-".join(parts[:count]))) is not None:

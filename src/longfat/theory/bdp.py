@@ -207,7 +207,7 @@ def buffer_needed_bytes(
 
 
 def shift_needed(window_bytes: float) -> int:
-    """Return the least window scale shift with which a window can be told.
+    """Return the least window scale shift with which a window can be announced.
 
     Source: RFC 7323, section 2.2.
 
@@ -227,7 +227,7 @@ def shift_needed(window_bytes: float) -> int:
 
 
 def scaled_window_bytes(field: int, shift: int) -> int:
-    """Return the window that a segment tells, in bytes.
+    """Return the window that a segment announces, in bytes.
 
     Source: RFC 7323, section 2.3: the field, shifted to the left.
 

@@ -67,7 +67,7 @@ class Tool:
 
 
 def format_tools(runs: Iterable[Run]) -> list[str]:
-    """Return the tools of runs as a reader is told of them; those of no version are left out."""
+    """Return the tools of runs as shown to a reader; those of no version are left out."""
     tools = {(name, tool.version) for run in runs for name, tool in run.tools.items()}
     return sorted(f"{name}: {version}" for name, version in tools if version)
 

@@ -20,7 +20,7 @@ from longfat.execution.tools import GUEST_PATH
 if TYPE_CHECKING:
     from longfat.live.session import Session
 
-_FOLDER = "/run/mends"
+_FOLDER = "/run/compat"
 
 # Mininet's shells have DEL as their prompt, and its server has these arguments in this
 # order and a terminal; servers started by a user are not affected.

@@ -146,7 +146,7 @@ help() {
   printf "$row" 'nodes, net, dump' 'show the nodes, the links, the addresses'
   printf "$row" 'pingall' 'let every host ping every other'
   printf "$row" "iperf $first $second [10]" "iperf3 from $first to $second, for so many seconds"
-  printf "$row" "link $other $first down" 'cut a link; up mends it'
+  printf "$row" "link $other $first down" 'cut a link; up restores it'
   printf "$row" 'pause 5' 'let virtual time pass'
   printf "$row" "xterm $first" 'how to have a shell in another terminal'
   printf "$row" 'help COMMAND' "bash's own help"
