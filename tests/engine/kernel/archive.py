@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 
@@ -62,36 +63,53 @@ def content_of(package: str, version: str) -> bytes:
     return f"the source in {package} {version}".encode()
 
 
-def make_archive(root: Path, suites: Mapping[str, Sequence[tuple[str, str]]], *, key: Key) -> None:
+def make_archive(
+    root: Path,
+    suites: Mapping[str, Sequence[tuple[str, str]]],
+    *,
+    key: Key,
+    contents: Mapping[str, tuple[str, bytes]] = MappingProxyType({}),
+) -> None:
     """Make an archive of packages.
 
     Args:
         root: its folder.
-        suites: the names and versions of the packages of each suite.
+        suites: the names and versions of the packages of each suite; a name may begin with its
+            component and a slash.
         key: signs its lists.
+        contents: the path and the content of the file in some packages; in others it is
+            a tarball.
     """
     for suite, packages in suites.items():
-        listing = "".join(_package(root, name, version) for name, version in packages)
+        listings = {"main": ""}
+        for named, version in packages:
+            component, _, name = named.rpartition("/")
+            file = contents.get(name, (f"usr/src/{name}.tar.xz", content_of(name, version)))
+            component = component or "main"
+            listings.setdefault(component, "")
+            listings[component] += _package(root, name, version, file)
         place = root / "dists" / suite
-        packages_file = place / "main/binary-amd64/Packages"
-        packages_file.parent.mkdir(parents=True)
-        packages_file.write_text(listing)
-        digest = hashlib.sha256(listing.encode()).hexdigest()
+        sums = ""
+        for component, listing in listings.items():
+            packages_file = place / component / "binary-amd64/Packages"
+            packages_file.parent.mkdir(parents=True)
+            packages_file.write_text(listing)
+            digest = hashlib.sha256(listing.encode()).hexdigest()
+            sums += f" {digest} {len(listing)} {component}/binary-amd64/Packages\n"
         codename = suite.removesuffix("-backports")
         release = (
             f"Origin: Test\nSuite: {suite}\nCodename: {codename}\nArchitectures: amd64\n"
-            "Components: main\nDate: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n"
-            f" {digest} {len(listing)} main/binary-amd64/Packages\n"
+            f"Components: {' '.join(listings)}\nDate: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n"
         )
-        (place / "InRelease").write_bytes(key.signed(release))
+        (place / "InRelease").write_bytes(key.signed(release + sums))
 
 
-def _package(root: Path, name: str, version: str) -> str:
-    """Make a package with a tarball in it, and return its entry in a list of packages."""
+def _package(root: Path, name: str, version: str, file: tuple[str, bytes]) -> str:
+    """Make a package with a file in it, and return its entry in a list of packages."""
     tree = root / "trees" / f"{name}_{version}"
-    tarball = tree / f"usr/src/{name}.tar.xz"
-    tarball.parent.mkdir(parents=True)
-    tarball.write_bytes(content_of(name, version))
+    path, content = file
+    (tree / path).parent.mkdir(parents=True)
+    (tree / path).write_bytes(content)
     about = (
         f"Package: {name}\nVersion: {version}\nArchitecture: all\n"
         "Maintainer: Nobody <nobody@example.org>\nDescription: a kernel's source\n"
@@ -99,11 +117,11 @@ def _package(root: Path, name: str, version: str) -> str:
     (tree / "DEBIAN").mkdir()
     (tree / "DEBIAN/control").write_text(about)
     (root / "pool").mkdir(exist_ok=True)
-    file = root / "pool" / f"{name}_{version}_all.deb"
-    command = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(file)]
+    package = root / "pool" / f"{name}_{version}_all.deb"
+    command = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(package)]
     subprocess.run(command, check=True, capture_output=True)
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    place = f"Filename: pool/{file.name}\nSize: {file.stat().st_size}\nSHA256: {digest}\n"
+    digest = hashlib.sha256(package.read_bytes()).hexdigest()
+    place = f"Filename: pool/{package.name}\nSize: {package.stat().st_size}\nSHA256: {digest}\n"
     return f"{about}{place}\n"
 
 

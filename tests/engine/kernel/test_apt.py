@@ -8,9 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -18,7 +19,14 @@ from longfat.engine.kernel import apt, downloads
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import NotOfferedError
 from longfat.errors import HostError
-from tests.engine.kernel.archive import Key, content_of, make_archive, serving
+from tests.engine.kernel.archive import (
+    Key,
+    content_of,
+    end_agent,
+    make_archive,
+    make_key,
+    serving,
+)
 from tests.engine.kernel.conftest import Told
 
 _SUITES = {
@@ -30,14 +38,21 @@ _SUITES = {
 _GONE_WITHIN_S = 20.0
 
 
-@pytest.fixture
-def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], None]:
-    """Have apt believe that the host is a Debian 13 with this archive."""
+class Configure(Protocol):
+    """Writes apt's list of archives."""
 
-    def write(uri: str, public: Path) -> None:
+    def __call__(self, uri: str, public: Path, release: str = "trixie") -> None:
+        """Have one archive with a release, signed with a key."""
+
+
+@pytest.fixture
+def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
+    """Have apt believe that the host is a Debian 13, or another release, with this archive."""
+
+    def write(uri: str, public: Path, release: str = "trixie") -> None:
         folder = tmp_path / "etc"
         folder.mkdir(exist_ok=True)
-        line = f"deb [signed-by={public}] {uri} trixie main\n"
+        line = f"deb [signed-by={public}] {uri} {release} main\n"
         (folder / "sources.list").write_text(line)
         configuration = folder / "apt.conf"
         configuration.write_text(
@@ -51,7 +66,7 @@ def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str,
 
 
 @pytest.fixture
-def archive(tmp_path: Path, key: Key, configure: Callable[[str, Path], None]) -> Iterator[Path]:
+def archive(tmp_path: Path, key: Key, configure: Configure) -> Iterator[Path]:
     root = tmp_path / "archive"
     make_archive(root, _SUITES, key=key)
     with serving(root) as uri:
@@ -113,6 +128,58 @@ def test_a_version_that_no_release_has(empty_cache: Path, told: Told) -> None:
     assert _left(empty_cache) == []
 
 
+@pytest.fixture
+def ubuntu(
+    tmp_path: Path, key: Key, configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """Have a host with an archive of Ubuntu, which has the keys of Debian's, at another address."""
+    root = tmp_path / "archives"
+    key_of_debian = make_key(tmp_path / "debian")
+    suites = {
+        "noble": [
+            ("linux-source-6.8.0", "6.8.0-31.31"),
+            ("debootstrap", "1.0.134ubuntu1"),
+            ("universe/debian-archive-keyring", "2023.4ubuntu1"),
+        ]
+    }
+    make_archive(root / "debian", _SUITES, key=key_of_debian)
+    monkeypatch.setattr(apt, "_ROOT", tmp_path / "none")
+    try:
+        with serving(root) as uri:
+            contents = {
+                "debootstrap": ("usr/sbin/debootstrap", f'DEF_MIRROR="{uri}/debian"\n'.encode()),
+                "debian-archive-keyring": (
+                    "usr/share/keyrings/debian-archive-keyring.gpg",
+                    key_of_debian.public.read_bytes(),
+                ),
+            }
+            make_archive(root / "ubuntu", suites, key=key, contents=contents)
+            configure(f"{uri}/ubuntu", key.public, "noble")
+            yield root
+    finally:
+        end_agent(key_of_debian)
+
+
+@pytest.mark.usefixtures("ubuntu", "empty_cache")
+def test_ubuntu_gets_what_it_lacks_from_debian(told: Told) -> None:
+    assert apt.fetch("6.8", report=told).path.name == "linux-source-6.8.0.tar.xz"
+    found = apt.fetch("6.1", report=told)
+    assert found.path.read_bytes() == content_of("linux-source-6.1", "6.1.10-1")
+    assert "/debian bookworm/main" in found.origin
+    assert apt.fetch("7.2", report=told).path.parent.name == "7.2.4-1~bpo13+1"
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_debians_archive_needs_the_keys_that_ubuntu_has(ubuntu: Path, told: Told) -> None:
+    listing = ubuntu / "debian/dists/bookworm/InRelease"
+    listing.write_bytes(listing.read_bytes().replace(b"Origin: Test", b"Origin: Toast"))
+    with pytest.raises(NotOfferedError, match=r"in noble, trixie, sid \(the nearest is"):
+        apt.fetch("6.1", report=told)
+    (ubuntu / "ubuntu/dists/noble/universe/binary-amd64/Packages").unlink()
+    with pytest.raises(NotOfferedError, match=r"in noble \(the nearest is"):
+        apt.fetch("6.1", report=told)
+
+
 def test_another_key_is_refused(empty_cache: Path, archive: Path, told: Told) -> None:
     listing = archive / "dists/trixie/InRelease"
     listing.write_bytes(listing.read_bytes().replace(b"Origin: Test", b"Origin: Toast"))
@@ -144,7 +211,7 @@ def test_a_package_that_is_gone(empty_cache: Path, archive: Path, told: Told) ->
 
 
 def test_an_archive_that_does_not_answer(
-    empty_cache: Path, key: Key, configure: Callable[[str, Path], None], told: Told
+    empty_cache: Path, key: Key, configure: Configure, told: Told
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -187,7 +254,7 @@ def test_nothing_is_left_of_a_killed_download(
     empty_cache: Path,
     tmp_path: Path,
     key: Key,
-    configure: Callable[[str, Path], None],
+    configure: Configure,
     end: signal.Signals,
 ) -> None:
     root = tmp_path / "archive"

@@ -3,7 +3,8 @@
 apt-get runs in folders of its own, with a separate list of archives, so that neither
 the host's state nor its list matters or changes. It checks signatures and
 checksums with the host's keys, as it does for the host. The archives are
-determined by `apt_sources`. Source: apt-get(8), apt.conf(5).
+determined by `apt_sources`. On a host of another distribution, Debian's address and keys
+come from that distribution's packages. Source: apt-get(8), apt.conf(5).
 """
 
 from __future__ import annotations
@@ -13,13 +14,20 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longfat.common.guard import Guarded
 from longfat.engine.kernel import downloads
-from longfat.engine.kernel.apt_sources import Entry, groups, host_entries
+from longfat.engine.kernel.apt_sources import (
+    DEBIAN_PACKAGES,
+    Entry,
+    debian_entries,
+    groups,
+    host_entries,
+    is_of_debian,
+)
 from longfat.engine.kernel.output import lines_of
 from longfat.engine.kernel.progress import Report, Step
 from longfat.engine.kernel.source import TARBALL, NotOfferedError, Source
@@ -37,6 +45,9 @@ _HOOKS = tuple(
 )
 # Lines of apt-get after the cause.
 _NO_CAUSE = b"W: Some index files failed to download"
+# Ubuntu has the package of Debian's keys in its component for what its community maintains.
+_COMPONENTS = "main universe"
+_ROOT = Path("/")
 _TIMEOUT_S = 20
 _PARTS = 10_000
 """The number of parts of a download in reports: apt-get reports percent."""
@@ -77,7 +88,7 @@ def fetch(version: str, *, report: Report) -> Source:
     searched: list[str] = []
     with downloads.downloading() as scratch:
         apt = _Apt(scratch)
-        for release, group in groups(entries):
+        for release, group in _archives(apt, entries):
             report(Step.SEARCH, words=f"apt-get, packages of {release}")
             complaint = apt.update(group)
             if not apt.has_lists():
@@ -96,6 +107,13 @@ def fetch(version: str, *, report: Report) -> Source:
     )
 
 
+def _archives(apt: _Apt, entries: list[Entry]) -> Iterator[tuple[str, list[Entry]]]:
+    """Yield the releases to search: the host's distribution, then Debian if that is another."""
+    yield from groups(entries)
+    if not is_of_debian(entries):
+        yield from groups(debian_entries(_ROOT) or apt.debian_entries(entries))
+
+
 def _take(apt: _Apt, offer: _Offer, *, report: Report) -> Source:
     """Return the source in a package, downloaded unless it was before."""
     if found := downloads.exactly(offer.version):
@@ -106,7 +124,7 @@ def _take(apt: _Apt, offer: _Offer, *, report: Report) -> Source:
         report(Step.DOWNLOAD, parts, _PARTS, words=origin)
 
     report_parts(0)
-    package = apt.download(offer, report_parts=report_parts)
+    package = apt.download(f"{offer.package}={offer.version}", report_parts=report_parts)
     return downloads.keep(_unpacked(package), name=offer.version, origin=f"{origin}, by apt-get")
 
 
@@ -191,24 +209,40 @@ class _Apt:
                 offers.append(_Offer(package=fields[0], version=fields[1], where=where))
         return max(offers, key=lambda offer: sort_key(offer.version), default=None)
 
-    def download(self, offer: _Offer, *, report_parts: Callable[[int], None]) -> Path:
+    def debian_entries(self, entries: list[Entry]) -> list[Entry]:
+        """Return the entries of Debian's archive; none if this distribution does not know it.
+
+        Args:
+            entries: those of this host.
+        """
+        firsts = [entry for entry in entries if not entry.pocket]
+        self.update([replace(entry, components=_COMPONENTS) for entry in firsts])
+        root = self._folder / "debian"
+        for name in DEBIAN_PACKAGES:
+            try:
+                package = self.download(name, report_parts=lambda _: None)
+            except HostError:
+                return []
+            subprocess.run(["dpkg-deb", "--extract", package, root], check=False, env=self._env)
+            package.unlink()
+        return debian_entries(root)
+
+    def download(self, package: str, *, report_parts: Callable[[int], None]) -> Path:
         """Download a package.
 
         Args:
-            offer: what to download.
+            package: its name, with `=` and its version if it is not the newest.
             report_parts: called with the number of downloaded `_PARTS`.
 
         Raises:
             HostError: it cannot be downloaded, or does not match the archive's list.
         """
         before = set(self._folder.glob("*.deb"))
-        status, complaint = self._run(
-            "download", f"{offer.package}={offer.version}", report_parts=report_parts
-        )
+        status, complaint = self._run("download", package, report_parts=report_parts)
         new = sorted(set(self._folder.glob("*.deb")) - before)
         if status != 0 or len(new) != 1:
             raise HostError(
-                f"apt-get cannot download {offer.package} {offer.version}:"
+                f"apt-get cannot download {package.replace('=', ' ')}:"
                 f" {complaint or f'it ended with status {status}'}"
             )
         return new[0]

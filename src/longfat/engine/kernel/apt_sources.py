@@ -3,11 +3,15 @@
 A release of a distribution has the kernels of its time. The older and newer
 ones are in the same archive, under another suite: the host's own entries, with
 the release's name replaced, specify where. So a mirror, its keys and its options
-are always the host's. Source: sources.list(5).
+are the host's. Only a host of another distribution gets Debian's archive from the
+address that its debootstrap(8) has, since no other archive has the long-term kernels
+of several years.
+Source: sources.list(5).
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shlex
@@ -19,7 +23,7 @@ from pathlib import Path
 
 _RELEASES = {
     "debian": ("trixie", "bookworm", "forky", "sid"),
-    "ubuntu": ("noble", "jammy", "devel"),
+    "ubuntu": ("resolute", "noble", "jammy", "devel"),
 }
 """The releases that are searched after the host's own, in this order."""
 
@@ -29,6 +33,15 @@ _BACKPORTS = "-backports"
 # The pockets of a release, each a suite of its own; long names first.
 _POCKETS = ("-proposed-updates", "-proposed", "-updates", "-security", _BACKPORTS)
 _COMPONENT = "main"
+_DEBOOTSTRAP = "usr/sbin/debootstrap"
+_DEFAULT_MIRROR = re.compile(r'^DEF_MIRROR="([^"]+)"', re.MULTILINE)
+_KEYRING = "usr/share/keyrings/debian-archive-keyring.[gp]*"  # gpg or, since 2025, pgp
+
+MIRROR = "LONGFAT_DEBIAN_MIRROR"
+"""The environment variable with the address of Debian's archive, for hosts of others."""
+
+DEBIAN_PACKAGES = ("debootstrap", "debian-archive-keyring")
+"""The packages that know the address of Debian's archive and its keys."""
 _KEPT_OPTIONS = {
     *("signed-by", "trusted", "allow-insecure", "allow-weak"),
     *("check-valid-until", "check-date", "by-hash"),
@@ -43,11 +56,13 @@ class Entry:
     Attributes:
         uri: where the archive is.
         suite: such as `bookworm-updates`.
+        components: such as `main`, separated by blanks.
         options: its options for apt, such as the key that signs it.
     """
 
     uri: str
     suite: str
+    components: str = _COMPONENT
     options: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -66,7 +81,7 @@ class Entry:
             "Types": "deb",
             "URIs": self.uri,
             "Suites": self.suite,
-            "Components": _COMPONENT,
+            "Components": self.components,
             # Source packages in binary form are for all architectures, and so in this list.
             "Architectures": "amd64",
             "Targets": "Packages",
@@ -83,6 +98,31 @@ def host_entries() -> list[Entry]:
     known = {name for releases in _RELEASES.values() for name in releases} | set(_ALIASES)
     known.add(_os_release().get("VERSION_CODENAME", ""))
     return [entry for entry in _configured() if entry.release in known]
+
+
+def is_of_debian(entries: list[Entry]) -> bool:
+    """Return whether entries are of Debian's archive."""
+    return any(entry.release in (*_RELEASES["debian"], *_ALIASES) for entry in entries)
+
+
+def debian_entries(root: Path) -> list[Entry]:
+    """Return entries of Debian's archive, for a host of another distribution.
+
+    Args:
+        root: where `DEBIAN_PACKAGES` are unpacked; without them there are no entries.
+    """
+    script, keyrings = root / _DEBOOTSTRAP, sorted(root.glob(_KEYRING))
+    default = _DEFAULT_MIRROR.search(script.read_text()) if script.exists() else None
+    uri = os.environ.get(MIRROR) or (default[1] if default else "")
+    if not uri or not keyrings:
+        return []
+    uri = uri.rstrip("/")
+    release = _RELEASES["debian"][0]
+    options = (("signed-by", str(keyrings[0])),)
+    places = ((uri, ""), (uri, "-updates"), (f"{uri}-security", "-security"))
+    return [
+        Entry(uri=place, suite=f"{release}{pocket}", options=options) for place, pocket in places
+    ]
 
 
 def groups(entries: list[Entry]) -> Iterator[tuple[str, list[Entry]]]:
