@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -12,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.paths import REPOSITORY, TESTS
-from tools import matrix, roots
+from tools import matrix, releases
 from tools.matrix import claims_in, counts_in, run_in
 from tools.matrix_results import Cell, Name, keep_result, read_results, table
-from tools.roots import ORDINARY, Cache, HostError, Root, Source, Watch, passed_on, preparation, run
+from tools.releases import HostError, Source
+from tools.roots import ORDINARY, Cache, Root, Watch, passed_on, preparation, run
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces as root")
 
@@ -63,21 +65,43 @@ def test_archives_of_another_release() -> None:
 
 
 def test_sources_are_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(*_command: str) -> str:
+    def targets(*_command: str) -> str:
         return (
             "http://other.test/x\tnodistro\tmain\n"
             "http://mirror.test/security\tbookworm-security\tmain\n"
             "http://mirror.test/debian\tbookworm\tmain\n"
         )
 
-    monkeypatch.setattr(roots, "_answer", answer)
-    monkeypatch.setattr(roots, "host_release", lambda: "bookworm")
-    first, second = roots.sources_of("trixie")
-    assert str(first).endswith(" http://mirror.test/debian trixie main")
-    assert str(second).endswith(" http://mirror.test/security trixie-security main")
-    monkeypatch.setattr(roots, "host_release", lambda: "forky")
+    def have(distribution: str, release: str) -> None:
+        about = {"ID": distribution, "VERSION_CODENAME": release}
+        monkeypatch.setattr(platform, "freedesktop_os_release", lambda: about)
+
+    monkeypatch.setattr(releases, "output_of", targets)
+    have("debian", "bookworm")
+    first, second = releases.sources_of("trixie", base=Path("unused"))
+    keys = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+    assert first.line(keys) == f"deb [signed-by={keys}] http://mirror.test/debian trixie main"
+    assert (second.site, second.suite) == ("http://mirror.test/security", "trixie-security")
+    have("debian", "forky")
     with pytest.raises(HostError, match="no archive of forky"):
-        roots.sources_of("trixie")
+        releases.host_sources("trixie")
+    have("ubuntu", "noble")
+    assert releases.host_sources("trixie") == ()
+
+
+def test_sources_of_another_distribution_are_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {"ID": "debian", "VERSION_CODENAME": "bookworm"}
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: about)
+    (tmp_path / "etc/apt").mkdir(parents=True)
+    (tmp_path / "etc/apt/sources.list").write_text("deb http://mirror.test/ubuntu noble main\n")
+    found = releases.sources_of("noble", base=tmp_path)
+    assert {one.site for one in found} == {"http://mirror.test/ubuntu"}
+    assert found[0].suite == "noble"
+    assert found[0].component == "main"
+    assert {one.suite for one in found} == {"noble", "noble-updates", "noble-security"}
+    assert {one.component for one in found} == {"main", "universe"}
 
 
 def test_variables_with_paths_that_a_root_lacks_stay_outside() -> None:

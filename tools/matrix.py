@@ -1,4 +1,4 @@
-"""Try what the README promises on fresh Debian machines, and keep what was measured.
+"""Try what the README promises on fresh Debian and Ubuntu machines, and keep what was measured.
 
 A cell is a release, a user and what is tried:
 
@@ -7,7 +7,7 @@ A cell is a release, a user and what is tried:
   `longfat run lab08` runs;
 * `test`: `make test` in such a clone.
 
-Each has a root of its own (`tools.roots`), with nothing in it but Debian's smallest
+Each has a root of its own (`tools.roots`), with nothing in it but the smallest
 base and what the README asks for: git, make, and sudo for the ordinary user. Wheels
 get the programs that `longfat doctor` names, and Python.
 
@@ -38,11 +38,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tools.matrix_results import PIP, USERS, WHATS, Cell, Name, keep_result, read_results, table
+from tools.releases import RELEASES, HostError
 from tools.roots import (
-    RELEASES,
     Cache,
     Heard,
-    HostError,
     Root,
     Watch,
     preparation,
@@ -346,10 +345,10 @@ def _parser() -> argparse.ArgumentParser:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "longfat-matrix"
     parser = argparse.ArgumentParser(
         prog="python -m tools.matrix",
-        description="Try longfat on fresh Debian machines. Lists are separated by commas.",
+        description="Try longfat on fresh Debian and Ubuntu machines. Lists take commas.",
     )
     add = parser.add_argument
-    add("--release", type=_some(RELEASES), default=list(RELEASES), help=", ".join(RELEASES))
+    add("--release", type=_some(tuple(RELEASES)), default=list(RELEASES), help=", ".join(RELEASES))
     add("--user", type=_some(tuple(USERS)), default=list(USERS), help="root, user")
     add("--what", type=_some(WHATS), default=list(WHATS), help=", ".join(WHATS))
     add("--cache", type=Path, default=cache, help="folder of bases and packages (%(default)s)")

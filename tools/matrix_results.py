@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.roots import ORDINARY, RELEASES, HostError
+from tools.releases import RELEASES, HostError
+from tools.roots import ORDINARY
 
 USERS = {"root": "root", "user": ORDINARY}
 """The users that a cell may have, and their names in its root."""
@@ -136,7 +137,7 @@ def keep_result(folder: Path, name: Name, cell: Cell) -> None:
 
 
 def _place(name: Name) -> tuple[int, int, int]:
-    return WHATS.index(name.what), RELEASES.index(name.release), list(USERS).index(name.user)
+    return WHATS.index(name.what), [*RELEASES].index(name.release), list(USERS).index(name.user)
 
 
 def table(results: dict[Name, Cell]) -> str:

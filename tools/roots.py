@@ -1,4 +1,4 @@
-"""Debian roots of a release, in which commands run as on a fresh machine.
+"""Roots of a release of Debian or Ubuntu, in which commands run as on a fresh machine.
 
 The base of a release is made once by debootstrap, and is only read after that. Each
 `Root` is an overlay over it that goes when it is left. A command runs in mount and PID
@@ -6,7 +6,7 @@ namespaces of its own: when it ends, or when we are killed in whatever way, the 
 ends all that it started and takes off all that was mounted. Folders that a kill left
 are removed by whoever makes the next root of that release.
 
-Mirror, proxies and certificates are the host's: apt says which they are.
+Proxies and certificates are the host's: apt says which they are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import codecs
 import fcntl
 import os
-import platform
 import re
 import resource
 import selectors
@@ -28,12 +27,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-RELEASES = ("bookworm", "trixie")
+from tools.releases import RELEASES, HostError, host_sources, output_of, sources_of
+
 ORDINARY = "tester"
 """The account in each root that is not root."""
 
 _ENTER = Path(__file__).with_name("enter.sh")
-_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_SCRIPTS = Path("/usr/share/debootstrap/scripts")
 # What goes with apt's sources; the rest of its configuration is the fresh system's.
 _APT_OPTIONS = re.compile(
     r"Acquire::(https?|ftp|Check-|Retries|ForceIPv|AllowWeak|AllowInsecure)", re.I
@@ -50,76 +50,6 @@ _COPIED = (
 _COPIED_FROM_HOME = (".npmrc", ".config/pip/pip.conf", ".pip/pip.conf")
 _LONGEST_LINE = 10_000
 _PIECE_BYTES = 65536
-
-
-class HostError(Exception):
-    """The host lacks something, or what belongs to it failed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """An archive that apt gets packages from.
-
-    Attributes:
-        site: its address.
-        suite: a release's name, with a pocket such as `-updates` or none.
-        component: such as `main`.
-    """
-
-    site: str
-    suite: str
-    component: str
-
-    def of(self, release: str, *, instead_of: str) -> Source | None:
-        """Return the same archive's suite of another release; None if it is no release's."""
-        name, dash, pocket = self.suite.partition("-")
-        if name != instead_of or pocket not in {"", "updates", "security"}:
-            return None
-        return Source(site=self.site, suite=f"{release}{dash}{pocket}", component=self.component)
-
-    def __str__(self) -> str:
-        """Return its line in sources.list."""
-        return f"deb [signed-by={_KEYRING}] {self.site} {self.suite} {self.component}"
-
-
-def sources_of(release: str) -> tuple[Source, ...]:
-    """Return the host's archives of Debian with a release's suites; its own archive first.
-
-    Raises:
-        HostError: the host has no archive of Debian.
-    """
-    own = host_release()
-    form = "$(SITE)\t$(RELEASE)\t$(COMPONENT)"
-    answer = _answer("apt-get", "indextargets", "--format", form, "Created-By: Packages")
-    rows = (line.split("\t") for line in answer.splitlines())
-    listed = (Source(site=site, suite=suite, component=part) for site, suite, part in rows)
-    found = {one: None for source in listed if (one := source.of(release, instead_of=own))}
-    main = [one for one in found if one.suite == release and one.component == "main"]
-    if not main:
-        raise HostError(f"the host's apt has no archive of {own}")
-    return (main[0], *(one for one in found if one != main[0]))
-
-
-def host_release() -> str:
-    """Return the name of the host's release of Debian.
-
-    Raises:
-        HostError: it has another distribution.
-    """
-    about = platform.freedesktop_os_release()
-    if about["ID"] != "debian" or not (name := about.get("VERSION_CODENAME")):
-        raise HostError("Debian's mirror is looked up in the host's apt, and the host is no Debian")
-    return name
-
-
-def _answer(*command: str) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    except FileNotFoundError as error:
-        raise HostError(f"{command[0]} is not installed") from error
-    except subprocess.CalledProcessError as error:
-        raise HostError(f"{' '.join(command)}: {error.stderr.strip()}") from error
-    return done.stdout
 
 
 def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
@@ -312,7 +242,7 @@ class Cache:
                 _remove(self.scratch)
 
     def make_base(self, *, log: Path, watch: Watch) -> None:
-        """Make the base, if there is none: Debian's smallest, with certificates.
+        """Make the base, if there is none: the smallest, with certificates.
 
         Raises:
             HostError: it cannot be made.
@@ -321,11 +251,19 @@ class Cache:
             return
         if not (debootstrap := shutil.which("debootstrap", path="/usr/sbin:/usr/bin:/sbin")):
             raise HostError("debootstrap is not installed: apt-get install debootstrap")
+        distribution = RELEASES[self.release]
+        if not distribution.keyring.exists():
+            package = distribution.keyring_package
+            raise HostError(f"{package} is not installed: apt-get install {package}")
         part = self.base.with_suffix(".part")
         part.mkdir(parents=True)
-        options = ["--variant=minbase", "--include=ca-certificates", f"--keyring={_KEYRING}"]
-        site = sources_of(self.release)[0].site
-        command = [debootstrap, *options, self.release, str(part), site]
+        keys = f"--keyring={distribution.keyring}"
+        options = ["--variant=minbase", "--include=ca-certificates", keys]
+        known = (_SCRIPTS / self.release).exists()
+        script = str(_SCRIPTS / (self.release if known else distribution.script))
+        # An empty address is the script's own.
+        site = next((source.site for source in host_sources(self.release)), "")
+        command = [debootstrap, *options, self.release, str(part), site, script]
         ended = run(command, log=log, watch=watch)
         if ended.status != 0:
             _remove(part)
@@ -351,7 +289,7 @@ def _remove(*folders: Path) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    _answer("cp", "-a", "--reflink=auto", str(source), str(target))
+    output_of("cp", "-a", "--reflink=auto", str(source), str(target))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -413,10 +351,13 @@ class Root:
                 _copy(found, self.host / "home" / name)
         with (target / "hosts").open("a") as hosts:
             hosts.write("\n127.0.0.1 localhost longfat-matrix\n")
-        lines = _answer("apt-config", "dump", "--no-empty").splitlines()
+        lines = output_of("apt-config", "dump", "--no-empty").splitlines()
         options = [line for line in lines if _APT_OPTIONS.match(line)]
         (target / "apt/apt.conf.d/99host").write_text("\n".join(options) + "\n")
-        lines = [str(source) for source in sources_of(self.cache.release)]
+        keyring = RELEASES[self.cache.release].keyring
+        lines = [
+            source.line(keyring) for source in sources_of(self.cache.release, base=self.cache.base)
+        ]
         (target / "apt/sources.list").write_text("\n".join(lines) + "\n")
         self._variables = passed_on(os.environ)
 

@@ -21,9 +21,10 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from longfat.studio.state import VARIABLE
+from tests.browser import open_browser
 from tests.studio.browser import acts
 from tests.studio.browser.conftest import Studio
 
@@ -382,9 +383,6 @@ SCREENS: dict[str, Callable[[Camera], None]] = {
 
 def main(names: list[str], folder: Path = IMAGES) -> None:
     """Draw the screens of these names, or all."""
-    program = shutil.which("chromium-headless-shell")
-    if program is None:
-        sys.exit("chromium-headless-shell is missing: tools/setup.sh test installs it")
     unknown = [name for name in names if name not in SCREENS]
     if unknown:
         sys.exit(f"{unknown[0]} is no screen; there are {', '.join(SCREENS)}")
@@ -392,13 +390,10 @@ def main(names: list[str], folder: Path = IMAGES) -> None:
     with (
         tempfile.TemporaryDirectory() as workspace,
         tempfile.TemporaryDirectory() as state,
-        sync_playwright() as playwright,
+        open_browser() as browser,
     ):
         # What is drawn here is none of the person's own.
         os.environ[VARIABLE] = state
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
-        )
         studio = Studio(Path(workspace))
         try:
             camera = Camera(browser, studio, folder)
@@ -406,7 +401,6 @@ def main(names: list[str], folder: Path = IMAGES) -> None:
                 SCREENS[name](camera)
         finally:
             studio.end()
-            browser.close()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ purpose=${1:?lab, studio or test}
 say() { printf '%s\n' "$*" >&2; }
 
 # Each program and the package that has it. A user's PATH may lack sbin. Node and npm build
-# the script of report pages and the studio's page; the tests want a browser, too.
+# the script of report pages and the studio's page.
 programs='bwrap:bubblewrap ip:iproute2 iperf3:iperf3 ping:iputils-ping sysctl:procps
  tcpdump:tcpdump node:nodejs npm:npm'
 compilers='gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch'
@@ -20,8 +20,7 @@ if [ "$purpose" = test ]; then
     # ccache, since one of the kernels is a variant of another.
     programs="$programs ccache:ccache strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
  wg:wireguard-tools nft:nftables less:less curl:curl
- ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils tshark:tshark
- chromium-headless-shell:chromium-headless-shell"
+ ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils tshark:tshark"
     kernels=$(cat kernel/tested kernel/variants/tested)
 fi
 
@@ -30,12 +29,14 @@ as_root() {
 }
 
 updated=
+update_packages() {
+    [ -n "$updated" ] || as_root apt-get update -q >&2
+    updated=yes
+}
+
 install_packages() { # PACKAGE...
     say "installing by the package manager (as root): $*"
-    if [ -z "$updated" ]; then
-        as_root apt-get update -q >&2
-        updated=yes
-    fi
+    update_packages
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >&2
 }
 
@@ -71,6 +72,13 @@ for name in pango pangoft2; do
     find_library "lib$name-1.0.so.0" || missing="$missing lib$name-1.0-0"
 done
 [ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] || missing="$missing fonts-dejavu-core"
+# The tests want a browser, too. Ubuntu has Chromium as a snap only: there it is Playwright's.
+lacks_browser=
+shell=chromium-headless-shell
+if [ "$purpose" = test ] && ! command -v $shell >/dev/null && [ ! -e .venv/browser ]; then
+    update_packages
+    if apt-cache show $shell >/dev/null 2>&1; then missing="$missing $shell"; else lacks_browser=yes; fi
+fi
 # shellcheck disable=SC2086  # one word a package
 [ -z "$missing" ] || install_packages $missing
 
@@ -96,6 +104,12 @@ if ! cmp -s "$lock" "$stamp"; then
     .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r "$lock"
     .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
     cp "$lock" "$stamp"
+fi
+
+if [ -n "$lacks_browser" ]; then
+    say "installing Playwright's browser (as root: the libraries that it needs)"
+    .venv/bin/playwright install --with-deps --only-shell chromium >&2
+    touch .venv/browser
 fi
 
 # A prebuilt kernel spares its build, and the programs for that; the tests build.
