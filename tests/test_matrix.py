@@ -149,6 +149,13 @@ def test_results_of_several_calls_make_one_table(tmp_path: Path) -> None:
     assert "15 of 15 hold" in second
 
 
+def test_what_passed_the_second_time_only_is_in_the_table(tmp_path: Path) -> None:
+    cell = Cell(tests={"failed": 1, "passed": 6009, "warnings": 696}, again={"passed": 1})
+    keep_result(tmp_path, Name("noble", "root", "test"), cell)
+    row = table(read_results(tmp_path)).splitlines()[-1]
+    assert "| 1 failed, 6009 passed; of these, once more: 1 passed |" in row
+
+
 def test_results_of_another_version_are_read(tmp_path: Path) -> None:
     keep_result(tmp_path, Name("trixie", "root", "lab"), Cell(wall_s=3))
     path = tmp_path / "results.json"

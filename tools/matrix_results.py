@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +62,7 @@ class Cell:
         wheels: SHA-256 of the wheels, by name.
         claims: how many claims hold, and of how many.
         tests: how many tests ended how, as pytest counts them.
+        again: the same of those that failed and ran once more, alone.
         versions: of python, iperf3, libc, the guest's and the host's kernel.
         sandbox: what kept Lab 8's machine apart from the root, as its manifest says.
         digest: the digest of Lab 8's case `default`.
@@ -81,6 +82,7 @@ class Cell:
     wheels: dict[str, str] = field(default_factory=dict)
     claims: tuple[int, int] | None = None
     tests: dict[str, int] = field(default_factory=dict)
+    again: dict[str, int] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     sandbox: str = ""
     digest: str = ""
@@ -151,9 +153,17 @@ def table(results: dict[Name, Cell]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
+def _counts(tests: Mapping[str, int]) -> str:
+    return ", ".join(
+        f"{count} {word}" for word, count in tests.items() if not word.startswith("warning")
+    )
+
+
 def _row(name: Name, cell: Cell) -> tuple[str, ...]:
     version = cell.versions.get
-    counts = ", ".join(f"{count} {word}" for word, count in cell.tests.items())
+    counts = _counts(cell.tests)
+    if cell.again:
+        counts += f"; of these, once more: {_counts(cell.again)}"
     first = "-" if cell.first_table_s is None else f"{cell.first_table_s:.1f}"
     if PIP in cell.steps and cell.first_table_s is not None:
         first += f", after {cell.steps[PIP][0]:.0f} of pip"
