@@ -52,7 +52,7 @@ export function useCanvasChanges({ id, drawing, dragging, connects, kept, setNod
       const now = useUi.getState().selection;
       const names = new Set(now.nodes);
       for (const one of chosen) toggle(names, one.id, one.selected);
-      useUi.getState().set({ selection: both(kept.current, { ...withoutDecor(now, chosen), nodes: names }) });
+      useUi.getState().set({ selection: union(kept.current, { ...withoutDecor(now, chosen), nodes: names }) });
     },
     [id, drawing, connects, kept, setNodes, setGuides],
   );
@@ -67,7 +67,7 @@ export function useCanvasChanges({ id, drawing, dragging, connects, kept, setNod
       if (kind === "link") toggle(links, Number(name), one.selected);
       else toggle(flows, name, one.selected);
     }
-    useUi.getState().set({ selection: both(kept.current, { ...withoutDecor(now, changes), links, flows }) });
+    useUi.getState().set({ selection: union(kept.current, { ...withoutDecor(now, changes), links, flows }) });
   }, [kept]);
 
   const onDragStart = useCallback(() => {
@@ -99,7 +99,7 @@ function withoutDecor(selection: Selection, changes: readonly { type: string; se
   return changes.some((one) => one.type === "select" && one.selected === true) ? { ...selection, notes: NOTHING.notes, groups: NOTHING.groups } : selection;
 }
 
-function both(a: Selection, b: Selection): Selection {
+function union(a: Selection, b: Selection): Selection {
   return {
     nodes: new Set([...a.nodes, ...b.nodes]),
     links: new Set([...a.links, ...b.links]),
