@@ -3,7 +3,7 @@
  * Spares iperf3 the system calls that tell it nothing.
  *
  * In a machine a system call costs more than all that iperf3 itself does, and
- * nearly all of a run's calls are iperf3's. Three kinds of them are not needed.
+ * nearly all of a run's calls are iperf3's. Several kinds of them are not needed.
  *
  * Waiting for nothing. Before TEST_RUNNING and after TEST_END has crossed the
  * control connection, the sending end of iperf3 before 3.16 waits for the other
@@ -14,12 +14,20 @@
  * for at least a millisecond. The sender then starts at the moment when
  * TEST_RUNNING arrives, and not up to a turn (under a microsecond) later.
  *
- * Turning round and round at the end. From 3.16 on each stream has a thread, which calls
- * iperf_send_mt() in a loop. When all is sent that was to be sent (-n, -k), that returns
- * without having done anything, until the main thread notices, which it does when its
- * next timer fires. No timer can fire while a thread computes, so after such a turn the
- * thread sleeps for a millisecond. (The function can be replaced where it is in a shared
- * library, as in Debian.)
+ * Turning round and round without sending. From 3.16 on each stream has a thread, which
+ * calls iperf_send_mt() in a loop. When all is sent that was to be sent (-n, -k), that
+ * returns without having done anything, until the main thread notices, which it does when
+ * its next timer fires. So it is in 3.16 and 3.17 whenever a rate (-b, which UDP always
+ * has) allows no more, until a timer of the main thread, each millisecond, finds that it
+ * does; there the function reads the clock, and nothing else. No timer can fire while a
+ * thread computes, so after such a turn the thread waits until the main thread has handled
+ * its timers, a millisecond at most. The function is replaced: by the dynamic linker, or,
+ * where libiperf is linked with -Bsymbolic-functions, as in Ubuntu, in the calls of it.
+ *
+ * Waiting for what another thread reads. The server of 3.16 has UDP's data socket in the
+ * read set of its main thread still, which so turns round and round from each datagram's
+ * arrival until the thread of the stream has read it. Here a socket that another thread
+ * reads is taken out of that set.
  *
  * Reading what is not there. The receiver fills a block of 128 KB by as many
  * reads as it takes: after one that was not filled it reads once more, to be
@@ -50,9 +58,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <linux/futex.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -78,12 +90,21 @@ static char drained[FD_SETSIZE];
 enum { NOT_TCP = 1, TCP };
 static char protocol[FD_SETSIZE];
 
+/* Whether a thread is the main one, which has the control connection; and whether a
+ * socket's data is read by another. */
+static __thread int is_main;
+static char read_elsewhere[FD_SETSIZE];
+
 /* A thread's clock, and for how many selects and readings it is still good enough. */
 static __thread struct timespec now;
 static __thread int turns, repeats;
 
-/* Whether a thread has sent or looked at the clock since its turn began. */
-static __thread int has_called;
+/* Whether a thread has sent since its turn began, and how often it has read the clock. */
+static __thread int has_sent, looks;
+
+/* How often select was called, which the main thread does when it has handled its timers;
+ * and how many threads wait for that. */
+static int selects, waiting;
 
 /* One byte on its own is a state: data comes in blocks. What comes with a state, such as the
  * number of an error, is no data either. */
@@ -91,8 +112,10 @@ static void note_state(int fd, const void *data, ssize_t length)
 {
 	char state = length == 1 ? *(const char *)data : 0;
 
+	is_main |= length == 1;
 	if (state == TEST_RUNNING) {
 		running = 1;
+		memset(read_elsewhere, 0, sizeof(read_elsewhere));
 		streams = NOT_KNOWN;
 		memset(kind, UNKNOWN, sizeof(kind));
 		memset(protocol, UNKNOWN, sizeof(protocol));
@@ -188,6 +211,8 @@ ssize_t read(int fd, void *data, size_t length)
 
 	if (!next)
 		next = (read_call *)dlsym(RTLD_NEXT, "read");
+	if (is_data && !is_main)
+		read_elsewhere[fd] = 1;
 	if (is_data && streams == ONE && drained[fd]) {
 		drained[fd] = 0;
 		errno = EAGAIN;
@@ -210,30 +235,81 @@ ssize_t write(int fd, const void *data, size_t length)
 
 	if (!next)
 		next = (write_call *)dlsym(RTLD_NEXT, "write");
-	has_called = 1;
+	has_sent = 1;
 	note_state(fd, data, (ssize_t)length);
 	return next(fd, data, length);
 }
 
 ssize_t sendfile(int out, int in, off_t *at, size_t length)
 {
-	has_called = 1;
+	has_sent = 1;
 	return syscall(SYS_sendfile, out, in, at, length);
 }
 
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	has_sent = 1;
+	return syscall(SYS_sendmsg, fd, message, flags);
+}
+
+typedef int send_call(void *);
+
+static send_call *next_send;
+
 int iperf_send_mt(void *stream)
 {
-	static int (*next)(void *);
 	const struct timespec turn = { 0, LEAST_WAIT_US * 1000 };
-	int status;
+	int status, before = selects;
 
-	if (!next)
-		next = (int (*)(void *))dlsym(RTLD_NEXT, "iperf_send_mt");
-	has_called = 0;
-	status = next(stream);
-	if (!has_called && running)
-		nanosleep(&turn, NULL);
+	if (!next_send)
+		next_send = (send_call *)dlsym(RTLD_NEXT, "iperf_send_mt");
+	has_sent = 0;
+	looks = 0;
+	status = next_send(stream);
+	if (!has_sent && looks <= 1 && running) {
+		waiting++;
+		syscall(SYS_futex, &selects, FUTEX_WAIT_PRIVATE, before, &turn, NULL, 0);
+		waiting--;
+	}
 	return status;
+}
+
+/* In a function of libiperf, have each call of iperf_send_mt() go to the one above. */
+static void redirect_calls(const char *name)
+{
+	enum { CALL = 0xe8, SIZE = 5 };
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	unsigned char *code = dlsym(RTLD_NEXT, name);
+	const ElfW(Sym) *symbol;
+	Dl_info info;
+
+	if (!code || !dladdr1(code, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+		return;
+	for (unsigned char *at = code; at + SIZE <= code + symbol->st_size; at++) {
+		intptr_t target = (intptr_t)iperf_send_mt - (intptr_t)(at + SIZE);
+		uintptr_t start = (uintptr_t)at & -page;
+		size_t length = (uintptr_t)at + SIZE - start;
+		int32_t by;
+
+		memcpy(&by, at + 1, sizeof(by));
+		if (*at != CALL || at + SIZE + by != (unsigned char *)next_send ||
+		    target != (int32_t)target)
+			continue;
+		by = (int32_t)target;
+		if (mprotect((void *)start, length, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+			return;
+		memcpy(at + 1, &by, sizeof(by));
+		mprotect((void *)start, length, PROT_READ | PROT_EXEC);
+	}
+}
+
+__attribute__((constructor)) static void replace_send(void)
+{
+	next_send = (send_call *)dlsym(RTLD_NEXT, "iperf_send_mt");
+	if (!next_send)
+		return;
+	redirect_calls("iperf_client_worker_run");
+	redirect_calls("iperf_server_worker_run");
 }
 
 static void add_to_now(struct timespec all, struct timespec left)
@@ -254,6 +330,12 @@ int select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct time
 	struct timespec all, left;
 	int found;
 
+	selects++;
+	if (waiting)
+		syscall(SYS_futex, &selects, FUTEX_WAKE_PRIVATE, waiting, NULL, NULL, 0);
+	for (int fd = 0; running && is_main && reads && fd < count && fd < FD_SETSIZE; fd++)
+		if (read_elsewhere[fd])
+			FD_CLR(fd, reads);
 	if (count > 0 && count <= FD_SETSIZE)
 		memset(drained, 0, (size_t)count);
 	note_streams(reads, writes);
@@ -289,7 +371,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 
 	if (!next)
 		next = (clock_call *)dlsym(RTLD_NEXT, "clock_gettime");
-	has_called = 1;
+	looks++;
 	if (!running || streams != ONE || clock != CLOCK_MONOTONIC)
 		return next(clock, time);
 	if (turns > 0 && repeats > 0) {
