@@ -8,6 +8,8 @@ printed first; Mininet takes the figures from the last one.
 
 Mininet's scripts, and all that MiniEdit exports, use a program `controller`, which
 Debian does not have; Open vSwitch's test controller does the same, and replaces it.
+
+iperf3 gets its library (`longfat.model.traffic.preload`) whoever starts it, such as a script.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from longfat.execution.tools import GUEST_PATH
+from longfat.model.traffic.preload import IPERF3, preload
 
 if TYPE_CHECKING:
     from longfat.live.session import Session
@@ -48,20 +51,30 @@ exec {program} "$@"
 """
 
 
-def hint(session: Session) -> dict[str, str]:
+_IPERF3 = """\
+#!/bin/sh
+{variable}={library} exec {program} "$@"
+"""
+
+
+def install_shims(session: Session) -> dict[str, str]:
     """Install the required shims in a machine.
 
     Returns:
         The environment variables that a command needs to find them.
     """
-    if shutil.which("mnexec", path=GUEST_PATH) is None:
-        return {}
     stand_ins = {}
-    if iperf := shutil.which("iperf", path=GUEST_PATH):
+    if iperf3 := shutil.which("iperf3", path=GUEST_PATH):
+        ((variable, library),) = preload(IPERF3).items()
+        stand_ins["iperf3"] = _IPERF3.format(variable=variable, library=library, program=iperf3)
+    has_mininet = shutil.which("mnexec", path=GUEST_PATH) is not None
+    if has_mininet and (iperf := shutil.which("iperf", path=GUEST_PATH)):
         stand_ins["iperf"] = _IPERF.format(program=iperf)
-    controller = shutil.which("ovs-testcontroller", path=GUEST_PATH)
+    controller = shutil.which("ovs-testcontroller", path=GUEST_PATH) if has_mininet else None
     if controller is not None and shutil.which("controller", path=GUEST_PATH) is None:
         stand_ins["controller"] = _CONTROLLER.format(program=controller)
+    if not stand_ins:
+        return {}
     task = session.start(["mkdir", _FOLDER])
     session.run_until(ended=[task])
     session.forget(task)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.engine.machine import Pace
-from longfat.live.exec.compat import hint
+from longfat.live.exec.compat import install_shims
 from longfat.live.exec.interrupts import interrupts
 from longfat.live.exec.open_vswitch import check_open_vswitch, start_open_vswitch
 from longfat.live.exec.outputs import open_what_is_closed
@@ -71,7 +71,7 @@ def execute(order: Order) -> Ending:
     ) as session:
         if order.open_vswitch:
             start_open_vswitch(session)
-        order = replace(order, environment={**hint(session), **order.environment})
+        order = replace(order, environment={**install_shims(session), **order.environment})
         if order.factor is not None:
             session.set_pace(Pace(factor=order.factor, from_s=session.now_s))
         from_ns, from_s = session.now_ns, time.monotonic()
