@@ -36,6 +36,7 @@ mounted("", "/", "", "", 32 | 2 | 1);
 mounted("proc", "/proc", "proc", "");
 mounted("sysfs", "/sys", "sysfs", "");
 mounted("tmpfs", "/run", "tmpfs", "");
+symlink("/proc/self/fd/0", "/dev/stdin");
 mkdir "/run/out";
 mounted("none", "/run/out", "hostfs", "/tmp/longfat/run");
 mounted("tmpfs", "/tmp", "tmpfs", "");
