@@ -19,8 +19,8 @@ from tests.engine.kernel.archive import Key, end_agent, make_key
 def make_manifest() -> Callable[..., Manifest]:
     """Make manifests that tell what the caller cares about."""
 
-    def make(**told: str) -> Manifest:
-        release = told.get("release", "6.1.5")
+    def make(**given: str) -> Manifest:
+        release = given.get("release", "6.1.5")
         fields: dict[str, Any] = {
             "digest": "0" * 64,
             "release": release,
@@ -37,7 +37,7 @@ def make_manifest() -> Callable[..., Manifest]:
             "refused_answers": (),
             "lines": 1,
         }
-        return Manifest(**{**fields, **told})
+        return Manifest(**{**fields, **given})
 
     return make
 
@@ -69,7 +69,7 @@ def plant(empty_cache: Path, make_manifest: Callable[..., Manifest]) -> Callable
     return put
 
 
-class Told:
+class ReportLog:
     """Notes what a download reports."""
 
     def __init__(self) -> None:
@@ -79,12 +79,14 @@ class Told:
         self.reports.append((step, done, total, words))
 
     def words(self, step: Step) -> list[str]:
-        return list(dict.fromkeys(words for told, _, _, words in self.reports if told is step))
+        return list(
+            dict.fromkeys(words for reported, _, _, words in self.reports if reported is step)
+        )
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def report_log() -> ReportLog:
+    return ReportLog()
 
 
 @pytest.fixture(scope="session")

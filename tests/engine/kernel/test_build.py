@@ -84,9 +84,9 @@ def _notes(tmp_path: Path) -> list[str]:
     return (tmp_path / "notes").read_text().split()
 
 
-def _build(version: str, source: Path, told: list[Progress] | None = None) -> Kernel:
-    told = [] if told is None else told
-    return build(version, source=source, jobs=1, progress=told.append)
+def _build(version: str, source: Path, report_log: list[Progress] | None = None) -> Kernel:
+    report_log = [] if report_log is None else report_log
+    return build(version, source=source, jobs=1, progress=report_log.append)
 
 
 def _left(folder: Path) -> set[str]:
@@ -94,11 +94,11 @@ def _left(folder: Path) -> set[str]:
 
 
 def test_a_kernel_is_built_once(empty_cache: Path, tarball: Path, tmp_path: Path) -> None:
-    told: list[Progress] = []
-    kernel = _build("6.1", tarball, told)
+    report_log: list[Progress] = []
+    kernel = _build("6.1", tarball, report_log)
     steps = [Step.SOURCE, Step.UNPACK, Step.CONFIGURE, Step.COMPILE]
-    assert [report.step for report in told if report.done == 0] == steps
-    assert told[0].words == f"{tarball}, as --source says"
+    assert [report.step for report in report_log if report.done == 0] == steps
+    assert report_log[0].words == f"{tarball}, as --source says"
     assert (kernel.release, kernel.series) == ("6.1.5", "6.1")
     assert kernel.binary.read_text() == "a kernel"
     assert kernel.binary.stat().st_mode & 0o111
@@ -106,9 +106,9 @@ def test_a_kernel_is_built_once(empty_cache: Path, tarball: Path, tmp_path: Path
     assert find("6.1") == find("6.1.5") == kernel
     assert _left(empty_cache) == {".lock", kernel.digest}
 
-    told.clear()
-    assert _build("6.1.5", tarball, told) == kernel
-    assert told == []
+    report_log.clear()
+    assert _build("6.1.5", tarball, report_log) == kernel
+    assert report_log == []
     assert _notes(tmp_path) == ["made"]
 
 
@@ -222,9 +222,9 @@ def test_a_kernel_that_is_built_needs_no_download(
     makefile.write_text(makefile.read_text().replace("6.1.5", "5.99.5"))
     kernel = _build("5.99", tree)
     monkeypatch.setenv("APT_CONFIG", str(tmp_path / "none"))
-    told: list[Progress] = []
-    assert build("5.99", progress=told.append) == kernel
-    assert told == []
+    report_log: list[Progress] = []
+    assert build("5.99", progress=report_log.append) == kernel
+    assert report_log == []
 
 
 def test_when_make_fails_its_last_words_are_shown(empty_cache: Path, tree: Path) -> None:

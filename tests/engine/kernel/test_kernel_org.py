@@ -17,7 +17,7 @@ from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import NotOfferedError, Source
 from longfat.errors import HostError, InputError
 from tests.engine.kernel.archive import Key, serving
-from tests.engine.kernel.conftest import Told
+from tests.engine.kernel.conftest import ReportLog
 
 Fetch = Callable[..., Source]
 
@@ -64,7 +64,11 @@ class _Odd(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def fetch(
-    mirror: Path, key: Key, monkeypatch: pytest.MonkeyPatch, empty_cache: Path, told: Told
+    mirror: Path,
+    key: Key,
+    monkeypatch: pytest.MonkeyPatch,
+    empty_cache: Path,
+    report_log: ReportLog,
 ) -> Iterator[Fetch]:
     """Fetch from the mirror, with its key on our ring."""
     assert empty_cache
@@ -72,7 +76,7 @@ def fetch(
 
     def get(version: str, sha256: str = "") -> Source:
         return kernel_org.fetch(
-            version, sha256=sha256, signer=key.fingerprint, timeout_s=1, report=told
+            version, sha256=sha256, signer=key.fingerprint, timeout_s=1, report=report_log
         )
 
     with serving(mirror.parent, handler=_Odd) as url:
@@ -91,16 +95,16 @@ def _left(cache: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-def test_the_newest_of_a_series(fetch: Fetch, empty_cache: Path, told: Told) -> None:
+def test_the_newest_of_a_series(fetch: Fetch, empty_cache: Path, report_log: ReportLog) -> None:
     found = fetch("6.1")
     assert found.path == empty_cache / "sources/6.1.10/linux-6.1.10.tar.xz"
     assert found.digest() == found.sha256 == _digest("6.1.10")
     assert "kernel.org's signed checksum" in found.origin
     total = len(_content("6.1.10"))
-    assert told.reports[-1][:3] == (Step.DOWNLOAD, total, total)
-    told.reports.clear()
+    assert report_log.reports[-1][:3] == (Step.DOWNLOAD, total, total)
+    report_log.reports.clear()
     assert fetch("6.1") == found
-    assert told.reports == []
+    assert report_log.reports == []
     assert _left(empty_cache) == ["6.1.10"]
 
 
@@ -166,9 +170,9 @@ def test_lines_beside_the_signed_ones_do_not_count(fetch: Fetch, mirror: Path) -
 
 
 @pytest.mark.usefixtures("fetch")
-def test_a_key_that_is_another_is_refused(told: Told) -> None:
+def test_a_key_that_is_another_is_refused(report_log: ReportLog) -> None:
     with pytest.raises(HostError, match="signature is not a good one"):
-        kernel_org.fetch("6.1", report=told)
+        kernel_org.fetch("6.1", report=report_log)
 
 
 def test_a_wrong_checksum(fetch: Fetch, mirror: Path, empty_cache: Path) -> None:
@@ -196,16 +200,16 @@ def test_a_server_that_is_silent(fetch: Fetch, mirror: Path) -> None:
 
 
 @pytest.mark.usefixtures("fetch")
-def test_no_server(key: Key, monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_no_server(key: Key, monkeypatch: pytest.MonkeyPatch, report_log: ReportLog) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     for address in (f"http://127.0.0.1:{port}", "http://no-such-host.invalid"):
         monkeypatch.setenv(kernel_org.MIRROR, address)
         with pytest.raises(NotOfferedError, match="does not answer"):
-            kernel_org.fetch("6.1", signer=key.fingerprint, report=told)
+            kernel_org.fetch("6.1", signer=key.fingerprint, report=report_log)
 
 
-def test_something_else_than_http(empty_cache: Path, told: Told) -> None:
+def test_something_else_than_http(empty_cache: Path, report_log: ReportLog) -> None:
     assert empty_cache
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -220,14 +224,14 @@ def test_something_else_than_http(empty_cache: Path, told: Told) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv(kernel_org.MIRROR, f"http://127.0.0.1:{server.getsockname()[1]}")
             with pytest.raises(NotOfferedError, match="does not answer"):
-                kernel_org.fetch("6.1", timeout_s=2, report=told)
+                kernel_org.fetch("6.1", timeout_s=2, report=report_log)
         thread.join()
 
 
-def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_an_address_that_is_none(monkeypatch: pytest.MonkeyPatch, report_log: ReportLog) -> None:
     monkeypatch.setenv(kernel_org.MIRROR, "file:///etc")
     with pytest.raises(InputError, match="LONGFAT_KERNEL_MIRROR"):
-        kernel_org.fetch("6.1", report=told)
+        kernel_org.fetch("6.1", report=report_log)
 
 
 @pytest.mark.usefixtures("fetch")

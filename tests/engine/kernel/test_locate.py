@@ -11,7 +11,7 @@ from longfat.engine.kernel import downloads, kernel_org, locate
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import Source
 from longfat.errors import HostError, InputError
-from tests.engine.kernel.conftest import Told
+from tests.engine.kernel.conftest import ReportLog
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def test_what_is_no_version_is_refused(packages: Path) -> None:
 
 
 @pytest.mark.usefixtures("offline", "empty_cache")
-def test_all_places_are_named_where_none_has_it(told: Told) -> None:
+def test_all_places_are_named_where_none_has_it(report_log: ReportLog) -> None:
     with pytest.raises(HostError) as caught:
-        locate.download("5.99", report=told)
+        locate.download("5.99", report=report_log)
     message = caught.value.message
     assert message.startswith("no source of kernel 5.99: none is on this host; apt-get's list")
     assert "/v5.x/sha256sums.asc does not answer" in message
@@ -99,17 +99,19 @@ def test_all_places_are_named_where_none_has_it(told: Told) -> None:
 
 
 @pytest.mark.usefixtures("empty_cache")
-def test_two_that_want_one_source_download_it_once(told: Told) -> None:
+def test_two_that_want_one_source_download_it_once(report_log: ReportLog) -> None:
     here = []
     with downloads.alone("5.99", on_wait=lambda: None):
-        other = threading.Thread(target=lambda: here.append(locate.download("5.99.1", report=told)))
+        other = threading.Thread(
+            target=lambda: here.append(locate.download("5.99.1", report=report_log))
+        )
         other.start()
-        while not told.reports:
+        while not report_log.reports:
             pass
         kept = _keep("5.99.1")
     other.join()
     assert [found.path for found in here] == [kept.path]
-    assert [report[0] for report in told.reports] == [Step.WAIT]
+    assert [report[0] for report in report_log.reports] == [Step.WAIT]
 
 
 @pytest.mark.usefixtures("empty_cache")
@@ -140,10 +142,10 @@ def test_what_cannot_name_a_folder_is_refused(empty_cache: Path, name: str) -> N
     assert list((empty_cache / "sources").iterdir()) == []
 
 
-def test_a_cache_that_cannot_be_written(empty_cache: Path, told: Told) -> None:
+def test_a_cache_that_cannot_be_written(empty_cache: Path, report_log: ReportLog) -> None:
     empty_cache.write_text("a file where a folder should be")
     with pytest.raises(HostError, match="cannot write"):
-        locate.download("5.99", report=told)
+        locate.download("5.99", report=report_log)
 
 
 def test_the_series_on_the_host(empty_cache: Path) -> None:

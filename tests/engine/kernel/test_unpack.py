@@ -93,7 +93,7 @@ def test_tar_tells_how_far_it_is(tmp_path: Path) -> None:
     into.mkdir()
     command = unpack_command(tarball, into=into)
     said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-    told = [records_read(line) for line in said.splitlines()]
-    assert told == [2000, 4000]
-    assert told[-1] < count_records(tarball) < 5000
+    report_log = [records_read(line) for line in said.splitlines()]
+    assert report_log == [2000, 4000]
+    assert report_log[-1] < count_records(tarball) < 5000
     assert records_read("tar: Removing leading `/' from member names") == 0

@@ -134,8 +134,8 @@ def test_a_wheel_has_what_the_kernel_was_made_of(site: Path) -> None:
     source = site / "longfat_kernels" / "source-6.1"
     assert recipe.load("6.1", folder=source / "kernel").digest == about.recipe_digest
     text = (source / "README.md").read_text()
-    for told in (about.source_name, about.source_digest, about.release, *about.tools):
-        assert told in text
+    for report_log in (about.source_name, about.source_digest, about.release, *about.tools):
+        assert report_log in text
     assert re.findall(r"^- kernel/patches/.*/(.*)$", text, re.MULTILINE) == list(about.patches)
     (licence,) = site.glob("longfat_kernel_6_1-*.dist-info/licenses/COPYING")
     assert "GNU GENERAL PUBLIC LICENSE" in licence.read_text()
@@ -225,5 +225,5 @@ def test_pip_alone_removes_it() -> None:
 def test_its_record_names_every_file(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as file:
         (record,) = (name for name in file.namelist() if name.endswith("/RECORD"))
-        told = [line.split(",")[0] for line in file.read(record).decode().splitlines()]
-        assert told == file.namelist()
+        report_log = [line.split(",")[0] for line in file.read(record).decode().splitlines()]
+        assert report_log == file.namelist()

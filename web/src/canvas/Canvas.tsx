@@ -263,7 +263,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           disableKeyboardA11y
           elementsSelectable
           selectionMode={SelectionMode.Partial}
-          // The press itself tells whether it adds to the selection. React Flow would follow the keys, and
+          // The press itself determines whether it adds to the selection. React Flow would follow the keys, and
           // with Shift it makes a press on a link whose pointer moves at all the start of an area.
           multiSelectionKeyCode={null}
           selectionKeyCode={null}
