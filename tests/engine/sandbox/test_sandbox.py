@@ -38,6 +38,8 @@ _NOT_HELD = {
 # filters, which can only forbid more.
 _OF_SECCOMP_MODE = {"socket_pair", "by_seccomp"}
 
+_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage")
+
 # What no program needs a sandbox for: the host itself held these in the test below.
 _FEWEST_WAYS_OUT = 60
 
@@ -180,10 +182,18 @@ def _check_layers(processes: list[int]) -> None:
         status = Path(f"/proc/{process}/status").read_text()
         assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
         assert re.search(r"^Seccomp:\s+2$", status, re.MULTILINE)
-        assert re.search(r"^CapBnd:\s+0+$", status, re.MULTILINE)
+        assert set(re.findall(r"^Cap\w+:\s+(\w+)$", status, re.MULTILINE)) == {"0" * 16}
         limits = Path(f"/proc/{process}/limits").read_text()
         assert re.search(r"^Max core file size +0 +0 ", limits, re.MULTILINE)
         assert re.search(r"^Max file size +\d+ +\d+ ", limits, re.MULTILINE)
+
+
+@pytest.mark.skipif(not _HUGE_PAGES.exists(), reason="the host's kernel has no huge pages")
+def test_its_memory_is_in_huge_pages(kernel: Kernel, run_folder: Path) -> None:
+    with idle_machine(kernel, run_folder) as (pid, _):
+        mounts = Path(f"/proc/{pid}/mountinfo").read_text()
+    *_, memory = re.findall(r"^.* /dev/shm .*$", mounts, re.MULTILINE)
+    assert re.search(r"\bnosuid,nodev\b.* - tmpfs .*\bhuge=within_size\b", memory)
 
 
 # --------------------------------------------------------------- confine, without bubblewrap
@@ -210,6 +220,8 @@ def _allow(kernel: Kernel) -> list[str]:
         (["--limit", "as=lots"], "cannot use 'as=lots'"),
         (["--limit", "speed=1"], "cannot use 'speed=1'"),
         (["--limit", "a=1"], "cannot use 'a=1'"),
+        (["--memory", "/no/such"], "cannot use '/no/such'"),
+        (["--memory", "/no/such=all"], "cannot use '/no/such=all'"),
         (["--other", "x"], "cannot use '--other'"),
         (["--read"], "landlock --: No such file"),
         ([], "cannot use '--'"),
@@ -221,6 +233,14 @@ def test_what_cannot_be_confined_is_not_started(
     done = _confine(kernel, *words, "--", "/usr/bin/echo", "started")
     assert (done.returncode, done.stdout) == (126, "")
     assert done.stderr.startswith(f"confine: {reason}")
+
+
+def test_memory_that_cannot_be_mounted_is_done_without(kernel: Kernel) -> None:
+    bwrap = ["bwrap", "--ro-bind", "/", "/", "--unshare-user", "--cap-drop", "ALL", "--"]
+    words = ["--memory", "/dev/shm=1048576", "--execute", "/usr", *_allow(kernel)]
+    command = [*bwrap, str(kernel.launcher), *words, "--", "/usr/bin/echo", "started"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("started\n", "")
 
 
 def test_a_limit_that_is_lower_already_stays(kernel: Kernel) -> None:

@@ -13,6 +13,7 @@ import functools
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -93,11 +94,12 @@ class Namespaces:
             argv += ["--ro-bind", str(path), f"{HANDOVER}/{name}"]
         for name, path in contents.writable.items():
             argv += ["--bind", str(path), f"{HANDOVER}/{name}"]
-        argv += [*_sized(contents.file_bytes), "--tmpfs", MEMORY_FOLDER]
+        argv += [*_sized(contents.file_bytes), "--tmpfs", MEMORY_FOLDER, *_mounting()]
         writable = [*_OWN_FOLDERS, *(f"{HANDOVER}/{name}" for name in contents.writable)]
         command = [
             *(*argv, "--remount-ro", "/", "--chdir", "/", "--"),
             *contents.confined(
+                *("--memory", f"{MEMORY_FOLDER}={contents.file_bytes}"),
                 *("--read", "/", "--execute", KERNEL_PLACE, "--execute", LOADER),
                 *(word for place in writable for word in ("--write", place)),
                 kernel_folder=KERNEL_PLACE,
@@ -167,6 +169,16 @@ def _bwrap() -> str:
 def _sized(size_bytes: int) -> list[str]:
     """Return the size limit of the next file system in memory; nothing before bubblewrap 0.7."""
     return ["--size", str(size_bytes)] if _knows_sizes(_bwrap()) else []
+
+
+def _mounting() -> list[str]:
+    """Return the capabilities by which `confine` mounts the machine's memory, and drops them.
+
+    A bubblewrap that is set-user-ID root gives none to an ordinary user.
+    """
+    if os.geteuid() != 0 and Path(_bwrap()).stat().st_mode & stat.S_ISUID:
+        return []
+    return ["--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"]
 
 
 @functools.cache
