@@ -50,8 +50,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("near", "6.12", "runs/near/6.12"),
         ("far", "7.2", "runs/far"),
     ):
-        wish = ("--seeds", "6", "--kernel", kernel, "--out", out, "--json")
-        done = longfat("run", f"{name}.yaml", *wish, cwd=folder)
+        options = ("--seeds", "6", "--kernel", kernel, "--out", out, "--json")
+        done = longfat("run", f"{name}.yaml", *options, cwd=folder)
         assert done.returncode in (0, 1), done.stderr  # the claim does not hold for the far one
     return folder
 

@@ -120,23 +120,23 @@ def test_wrong_options_are_refused(client: TestClient, more: dict[str, object], 
 
 def test_a_script_ends_when_the_page_goes_or_the_studio_ends(workspace: Path) -> None:
     scripts = PacketdrillScripts(Workspace(workspace))
-    wish = RunRequest(path="a.pkt", text=ENDLESS)
+    request = RunRequest(path="a.pkt", text=ENDLESS)
     for end in (threading.Event.set, lambda _: scripts.stop()):
         stop = threading.Event()
         threading.Timer(1.5, end, [stop]).start()
         began_s = time.monotonic()
         with pytest.raises(HttpError, match="was cancelled"):
-            scripts.run(wish, stop=stop)
+            scripts.run(request, stop=stop)
         assert time.monotonic() - began_s < 60
     with pytest.raises(HttpError, match="is shutting down"):
-        scripts.run(wish, stop=threading.Event())
+        scripts.run(request, stop=threading.Event())
     scripts.close()
 
 
 def test_packets_are_kept_for_a_while_only(workspace: Path) -> None:
     scripts = PacketdrillScripts(Workspace(workspace))
-    wish = RunRequest(path="a.pkt", text=HANDSHAKE)
-    numbers = [scripts.run(wish, stop=threading.Event())["capture"] for _ in range(9)]
+    request = RunRequest(path="a.pkt", text=HANDSHAKE)
+    numbers = [scripts.run(request, stop=threading.Event())["capture"] for _ in range(9)]
     with pytest.raises(HttpError, match="no longer available"):
         scripts.capture(numbers[0])
     last = scripts.capture(numbers[-1])

@@ -11,7 +11,7 @@ import type { CanvasEdge, CanvasNode, FlowEdgeType, LinkEdgeType } from "./eleme
 import type { Line, Point } from "./geometry";
 import { at, bowOf, HALF, lineBetween, reversed } from "./geometry";
 import { flowLabel, linkLabel } from "./labels";
-import type { Box, Size, Wish } from "./placement";
+import type { Box, PlacementRequest, Size } from "./placement";
 import { Placement } from "./placement";
 
 export interface PlacedLabel {
@@ -76,9 +76,9 @@ export function placeLabels(nodes: readonly CanvasNode[], edges: readonly Canvas
     }
   }
   const labels: PlacedLabel[] = [];
-  const add = (kind: PlacedLabel["kind"], lines: string[], wish: Wish, selected: boolean) => {
-    const box = placement.place(wish);
-    if (box !== null) labels.push({ id: wish.id, kind, lines, box, selected });
+  const add = (kind: PlacedLabel["kind"], lines: string[], request: PlacementRequest, selected: boolean) => {
+    const box = placement.place(request);
+    if (box !== null) labels.push({ id: request.id, kind, lines, box, selected });
   };
   for (const { edge, line } of links) {
     const link = edge.data?.link;

@@ -17,7 +17,7 @@ export interface Size {
 /** Left and top, as on the screen. */
 export interface Box extends Point, Size {}
 
-export interface Wish {
+export interface PlacementRequest {
   id: string;
   size: Size;
   /** Possible positions of its centre, the best first. */
@@ -41,13 +41,13 @@ const ORDER_COST = 25;
 const BOX_COST = 4;
 const CELL = 120;
 
-interface Thing {
+interface Obstacle {
   box: Box;
   stroke: Stroke | null;
 }
 
 export class Placement {
-  readonly #cells = new Map<string, Thing[]>();
+  readonly #cells = new Map<string, Obstacle[]>();
 
   avoidBox(box: Box): void {
     this.#put({ box, stroke: null });
@@ -62,7 +62,7 @@ export class Placement {
   }
 
   /** Places a label, which later ones avoid; null if it lists no position. */
-  place({ size, middles, own }: Wish): Box | null {
+  place({ size, middles, own }: PlacementRequest): Box | null {
     let best: { box: Box; cost: number } | null = null;
     for (const [order, middle] of middles.entries()) {
       if (best !== null && best.cost <= order * ORDER_COST) break;
@@ -75,24 +75,24 @@ export class Placement {
   }
 
   #covered(box: Box, own: string | undefined): number {
-    const seen = new Set<Thing>();
+    const seen = new Set<Obstacle>();
     let cost = 0;
     for (const key of cellsOf(box)) {
-      for (const thing of this.#cells.get(key) ?? []) {
-        if (seen.has(thing)) continue;
-        seen.add(thing);
-        if (thing.stroke === null) cost += BOX_COST * overlap(box, thing.box);
-        else if (thing.stroke.of !== own) cost += STROKE_COST * lengthInside(thing.stroke, box);
+      for (const obstacle of this.#cells.get(key) ?? []) {
+        if (seen.has(obstacle)) continue;
+        seen.add(obstacle);
+        if (obstacle.stroke === null) cost += BOX_COST * overlap(box, obstacle.box);
+        else if (obstacle.stroke.of !== own) cost += STROKE_COST * lengthInside(obstacle.stroke, box);
       }
     }
     return cost;
   }
 
-  #put(thing: Thing): void {
-    for (const key of cellsOf(thing.box)) {
+  #put(obstacle: Obstacle): void {
+    for (const key of cellsOf(obstacle.box)) {
       const cell = this.#cells.get(key);
-      if (cell === undefined) this.#cells.set(key, [thing]);
-      else cell.push(thing);
+      if (cell === undefined) this.#cells.set(key, [obstacle]);
+      else cell.push(obstacle);
     }
   }
 }

@@ -11,7 +11,7 @@ export function preferredLanguages(chosen = useUi.getState().language, browser =
 /** Which of some languages is preferred, for the list of labs; not all labs need have it. */
 export function shownLanguage(languages: readonly TextLanguage[], preferred = preferredLanguages()): string {
   const codes = languages.map(({ code }) => code);
-  const found = preferred.map((wish) => codes.find((code) => code === wish) ?? codes.find((code) => code === wish.split("-")[0]));
+  const found = preferred.map((tag) => codes.find((code) => code === tag) ?? codes.find((code) => code === tag.split("-")[0]));
   return found.find((code) => code !== undefined) ?? "en";
 }
 

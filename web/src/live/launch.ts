@@ -14,7 +14,7 @@ import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
 import { useDialogs } from "../files/dialogs";
 import { useLive } from "./store";
-import type { RunWish } from "./view";
+import type { RunOptions } from "./view";
 
 interface LaunchState {
   /** Documents whose machine is booting. */
@@ -95,7 +95,7 @@ export function ensureSession(documentId: string, chosen?: string | null): Promi
  * The drawing is part of the command: if the network cannot apply it, nothing runs, and the
  * page asks whether to restart the network.
  */
-export async function startRun(documentId: string, wish: RunWish = { lines: [] }): Promise<void> {
+export async function startRun(documentId: string, options: RunOptions = { lines: [] }): Promise<void> {
   try {
     const id = await ensureSession(documentId);
     const { text } = documentOf(documentId);
@@ -103,18 +103,18 @@ export async function startRun(documentId: string, wish: RunWish = { lines: [] }
     const { send, change, sessions } = useLive.getState();
     const known = sessions[id]?.sent;
     const isKnown = known?.text === sent.text && known.case === sent.case;
-    change(id, (view) => ({ ...view, sent, runs: wish, restart: null }));
-    send(id, { do: "run", ...(!isKnown && sent), ...(wish.lines.length > 0 && { lines: wish.lines }) });
+    change(id, (view) => ({ ...view, sent, runs: options, restart: null }));
+    send(id, { do: "run", ...(!isKnown && sent), ...(options.lines.length > 0 && { lines: options.lines }) });
   } catch {
     // The clock bar shows why, from the launch store.
   }
 }
 
 /** Restarts the network as it is drawn now, and runs. */
-export async function restartAndRun(documentId: string, wish: RunWish): Promise<void> {
+export async function restartAndRun(documentId: string, options: RunOptions): Promise<void> {
   await restartSession(documentId);
   const id = documentOf(documentId).sessionId;
-  if (id !== null && isAlive(id)) await startRun(documentId, wish);
+  if (id !== null && isAlive(id)) await startRun(documentId, options);
 }
 
 /** Ends the session after confirmation: its terminals are lost. */

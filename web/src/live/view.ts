@@ -21,7 +21,7 @@ export interface Message {
 }
 
 /** Commands to run at nodes before the flows, to try a fix. */
-export interface RunWish {
+export interface RunOptions {
   lines: SetupLine[];
 }
 
@@ -46,7 +46,7 @@ export interface SessionView {
   /** The drawing last sent to the server; null if this page has sent none. */
   sent: { text: string; case: string | null } | null;
   /** The last request to run from this page, to be repeated after a restart; null if none. */
-  runs: RunWish | null;
+  runs: RunOptions | null;
   /** Why the network has to be restarted before Run, until the user has responded. */
   restart: string[] | null;
   /** The run of the workspace that is shown; null for a session. */

@@ -74,7 +74,7 @@ function Introduction({ begin }: { begin: () => void }) {
 
 function Script({ script }: { script: OpenScript }) {
   const { running, reports, run } = usePacketdrill();
-  const [goTo, setGoTo] = useState<{ line: number; wish: number } | null>(null);
+  const [goTo, setGoTo] = useState<{ line: number; request: number } | null>(null);
   const last = reports[script.path];
   const isOld = last !== undefined && last.text !== script.text;
   const failed = last === undefined || isOld ? undefined : last.report.failure;
@@ -82,7 +82,7 @@ function Script({ script }: { script: OpenScript }) {
     () => (failed == null || failed.line < 1 ? script.problems : [...script.problems, { message: failed.message, line: failed.line, column: failed.column, field: "" }]),
     [failed, script.problems],
   );
-  const show = (line: number) => setGoTo((before) => ({ line, wish: (before?.wish ?? 0) + 1 }));
+  const show = (line: number) => setGoTo((before) => ({ line, request: (before?.request ?? 0) + 1 }));
   return (
     <>
       <header className="script-head">

@@ -20,7 +20,7 @@ interface ScriptEditorProps {
   problems: readonly Problem[];
   warnings: readonly Problem[];
   /** A line to go to; the number makes each request distinct. */
-  goTo: { line: number; wish: number } | null;
+  goTo: { line: number; request: number } | null;
 }
 
 export function ScriptEditor({ path, text, problems, warnings, goTo }: ScriptEditorProps) {

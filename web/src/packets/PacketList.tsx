@@ -22,7 +22,7 @@ interface PacketListProps {
   revision: number;
   origin_s: number;
   chosen: number | null;
-  goTo: PlaceWish | null;
+  goTo: ScrollTarget | null;
   choose: (row: PacketRow) => void;
   /** The packet that the pointer is over; null if it is over none. */
   hover: (row: PacketRow | null) => void;
@@ -32,7 +32,7 @@ interface PacketListProps {
 }
 
 /** A row to scroll to. */
-export interface PlaceWish {
+export interface ScrollTarget {
   row: number;
   /** Differs for each request. */
   number: number;

@@ -14,7 +14,7 @@ import { latestOf, type SessionView } from "../live/view";
 import { showMoment } from "../timeline/player";
 import { address, loadCapture, PacketRows } from "./capture";
 import { PacketDetails } from "./PacketDetails";
-import { PacketList, type PlaceWish } from "./PacketList";
+import { PacketList, type ScrollTarget } from "./PacketList";
 import { SequenceView } from "./SequenceView";
 import { NO_PACKETS, usePackets, type PacketsState, type PacketsView } from "./store";
 import { StreamView } from "./StreamView";
@@ -206,7 +206,7 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   const [text, setText] = useState(filter);
   const [revision, setRevision] = useState(0);
   const [failure, setFailure] = useState<string | null>(null);
-  const [goTo, setGoTo] = useState<PlaceWish | null>(null);
+  const [goTo, setGoTo] = useState<ScrollTarget | null>(null);
   const charts = chartViewOf(session.book);
   const at = useStore(charts.store, (one) => one.at);
   const origin_s = latestOf(session)?.start_s ?? 0;
@@ -216,13 +216,13 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   }, [capture, filter]);
   const stream = about.streams.find((one) => one.number === state.stream) ?? mostOf(about);
 
-  const wish = (row: number, isPointed = false) => setGoTo((last) => ({ row, isPointed, number: (last?.number ?? 0) + 1 }));
-  const near = useNearRow(rows, revision, charts, (row) => wish(row, true));
+  const scrollTo = (row: number, isPointed = false) => setGoTo((last) => ({ row, isPointed, number: (last?.number ?? 0) + 1 }));
+  const near = useNearRow(rows, revision, charts, (row) => scrollTo(row, true));
   // The hovered packet is removed with the list.
   useEffect(() => () => hoverPacket(charts, null), [charts, view]);
   const find = (wanted: { number: number } | { time: number }) => {
     rows.placeOf(wanted).then(
-      (row) => wish(row),
+      (row) => scrollTo(row),
       () => undefined, // The list itself shows the error.
     );
   };

@@ -141,7 +141,7 @@ class ClockController:
             self._session.set_pace(pace)
 
 
-class ClockFace:
+class ClockReport:
     """The state of a page's clock: the time, and its speed.
 
     Args:

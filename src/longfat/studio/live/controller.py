@@ -21,7 +21,7 @@ from longfat.live import Network
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.captures import Captures
-from longfat.studio.live.clock_controller import ClockController, ClockFace
+from longfat.studio.live.clock_controller import ClockController, ClockReport
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawn_network import Drawn, read_drawing
 from longfat.studio.live.kept_run import LiveRun
@@ -115,7 +115,7 @@ class SessionController:
             self.terminals.prepare()
             self.captures = Captures(self._network)
             self._clock = ClockController(self._session)
-            self._face = ClockFace(self._session, self._clock)
+            self._clock_report = ClockReport(self._session, self._clock)
             self._reconciliation = Reconciliation(self._network, drawn)
             self._recordings = Recordings(self._network, listeners=listeners, on_end=self._keep_run)
             self._probe_reader = ProbeReader(
@@ -198,7 +198,7 @@ class SessionController:
         state = {
             "event": "state",
             "session": self.info(),
-            "clock": self._face.to_json(),
+            "clock": self._clock_report.to_json(),
             "recordings": self._recordings.to_json(),
             "terminals": self.terminals.to_json(),
             "captures": self.captures.to_json(),
@@ -471,5 +471,5 @@ class SessionController:
                 self._listeners.event("captures", captures=captures)
 
     def _send_clock(self) -> None:
-        if (clock := self._face.unsent()) is not None:
+        if (clock := self._clock_report.unsent()) is not None:
             self._listeners.event("clock", **clock)
