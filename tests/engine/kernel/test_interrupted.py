@@ -17,10 +17,13 @@ from longfat.engine.kernel import locate
 
 # The source of the host's own cache, since the test's cache is empty.
 _SOURCE = locate.here("6.1")
+# Ctrl-C is ignored in what a shell starts in the background, as the tests may be.
 _BUILD = """
+import signal
 import sys
 from pathlib import Path
 from longfat.engine.kernel.build import build
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def tell(report):
     print(report.step, report.done, flush=True)
 build("6.1", source=Path(sys.argv[1]), jobs=2, progress=tell)
