@@ -197,21 +197,32 @@ static void set_variable(char *text)
 #define MFD_EXEC 0x10
 #endif
 
-static void make_file(const char *text)
+/* Take NAME=NUMBER apart. */
+static char *take_size(const char *text, long long *size)
 {
 	const char *value = strchr(text, '=');
-	char *end, *variable;
-	long long size = value ? strtoll(value + 1, &end, 10) : 0;
-	int file;
+	char *end, *name;
 
-	if (size <= 0 || *end)
+	*size = value ? strtoll(value + 1, &end, 10) : 0;
+	if (*size <= 0 || *end)
 		fail_usage(text);
-	file = memfd_create("file", MFD_ALLOW_SEALING | MFD_EXEC);
+	name = strndup(text, value - text);
+	if (!name)
+		fail("memory for", text);
+	return name;
+}
+
+static void make_file(const char *text)
+{
+	long long size;
+	char *name = take_size(text, &size), *variable;
+	int file = memfd_create("file", MFD_ALLOW_SEALING | MFD_EXEC);
+
 	if (file < 0 && errno == EINVAL) /* before 6.3 they all may be executed */
 		file = memfd_create("file", MFD_ALLOW_SEALING);
 	if (file < 0 || ftruncate(file, size) ||
 	    fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) ||
-	    asprintf(&variable, "%.*s=%d", (int)(value - text), text, file) < 0)
+	    asprintf(&variable, "%s=%d", name, file) < 0)
 		fail("file", text);
 	set_variable(variable);
 }
@@ -223,18 +234,12 @@ static void make_file(const char *text)
  */
 static void mount_memory(const char *text)
 {
-	const char *value = strchr(text, '=');
-	char *end, *path, *options;
-	long long size = value ? strtoll(value + 1, &end, 10) : 0;
+	long long size;
+	char *path = take_size(text, &size), *options;
 
-	if (size <= 0 || *end)
-		fail_usage(text);
-	if (asprintf(&path, "%.*s", (int)(value - text), text) < 0 ||
-	    asprintf(&options, "mode=0755,size=%lld,huge=within_size", size) < 0)
+	if (asprintf(&options, "mode=0755,size=%lld,huge=within_size", size) < 0)
 		fail("memory", text);
 	mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, options);
-	free(path);
-	free(options);
 }
 
 static int nibble(char digit)
