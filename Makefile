@@ -4,7 +4,7 @@
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab report-script studio web test check check-python check-web docs bench screenshots dist matrix lock clean
+.PHONY: lab report-script studio web test test-slow check check-python check-web docs bench screenshots dist matrix lock clean
 
 lab: report-script
 	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
@@ -48,6 +48,13 @@ test:
 	@# A load on the machine can break a test that waits for a browser or a process. What failed
 	@# runs once more, alone; a defect fails again. The results of both are printed.
 	$(PYTEST) -n auto --dist loadgroup || { [ $$? = 1 ] && $(PYTEST) --last-failed; }
+
+# Tests that take minutes each: labs typed at a person's speed, kernels of other releases.
+test-slow:
+	@tools/setup.sh test
+	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
+	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
+	$(PYTEST) -m slow --timeout 7200
 
 check: check-python check-web
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import termios
 import time
@@ -20,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from longfat.engine import kernel as kernels
-from tests.command import Command, run_command
+from tests.command import run_command
 from tests.conftest import processes_running
 from tests.paths import TESTS
+from tests.terminal import Terminal, environment
 
 MINIEDIT = TESTS / "data/miniedit/dumbbell.mn"
 
@@ -41,77 +38,6 @@ cases:
   broken:
     setup: [{h1: ip link set nowhere up}]
 """
-
-PROMPT = r"(root|h1|h2) ([0-9]+\.[0-9]{6}) s # "
-
-
-class Terminal:
-    """A command on a pseudo terminal of its own."""
-
-    def __init__(self, *arguments: str, cwd: Path, rows: int = 24, columns: int = 80) -> None:
-        self.near, self.far = pty.openpty()
-        self.resize(rows, columns)
-        self.modes = termios.tcgetattr(self.far)
-        self.process = Command(
-            *("longfat", *arguments),
-            start_new_session=True,  # so that it learns its window's size
-            cwd=cwd,
-            stdin=self.far,
-            stdout=self.far,
-            stderr=self.far,
-            env={**environment(cwd), "TERM": "xterm-256color"},
-        )
-        self.said = ""
-        self.now_s = 0.0
-
-    def resize(self, rows: int, columns: int) -> None:
-        fcntl.ioctl(self.near, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
-
-    def read(self, pattern: str) -> re.Match[str]:
-        """Read until it has said this since the last time."""
-        end_s = time.monotonic() + 60
-        while not (found := re.search(pattern, self.said, re.DOTALL)):
-            assert time.monotonic() < end_s, self.said
-            if select.select([self.near], [], [], 0.1)[0]:
-                data = os.read(self.near, 65536).decode(errors="replace")
-                self.said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.said + data)
-            else:
-                assert self.process.poll() is None, self.said
-        self.said = self.said[found.end() :]
-        return found
-
-    def prompt(self, node: str = "root") -> float:
-        """Wait for the prompt; return how much virtual time has passed since the last one."""
-        found = self.read(PROMPT)
-        assert found[1] == node
-        before_s, self.now_s = self.now_s, float(found[2])
-        return self.now_s - before_s
-
-    def type(self, keys: str) -> None:
-        os.write(self.near, keys.encode())
-
-    def end(self) -> int:
-        """Wait for its end; return its exit status."""
-        while self.process.poll() is None:
-            if select.select([self.near], [], [], 0.05)[0]:
-                self.said += os.read(self.near, 65536).decode(errors="replace")
-        while select.select([self.near], [], [], 0.05)[0]:
-            self.said += os.read(self.near, 65536).decode(errors="replace")
-        assert termios.tcgetattr(self.far) == self.modes
-        return self.process.returncode
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        for descriptor in (self.near, self.far):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-
-
-def environment(cwd: Path) -> dict[str, str]:
-    kept = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    return {**kept, "XDG_RUNTIME_DIR": str(cwd)}
 
 
 def longfat(*arguments: str, cwd: Path, script: str = "") -> subprocess.CompletedProcess[str]:
@@ -174,10 +100,10 @@ def test_a_program_that_reads_keys_has_real_time(terminal: Open) -> None:
     passed_s = shell.prompt("h1")
     # The machine may be behind, on a busy host, but is never ahead for more than an instant.
     assert 0.2 < passed_s < time.monotonic() - before_s + 0.5
-    # And at the prompt after it time stands still again, and runs free with the next command.
+    # And at the prompt after it time stands still again.
     time.sleep(0.3)
-    shell.type("sleep 500\r")
-    assert 500 <= shell.prompt("h1") < 500.1
+    shell.type("\r")
+    assert shell.prompt("h1") < 0.001
     shell.type("\x04")
     assert shell.end() == 0
 
@@ -211,7 +137,7 @@ def test_another_terminal_attaches_and_goes(terminal: Open, cwd: Path) -> None:
     shell.prompt()
     other = terminal("attach", "small", "h2", rows=12, columns=60)
     other.prompt("h2")
-    other.type("stty size; sleep 30\r")
+    other.type("stty size; pause 30\r")
     other.read("12 60")
     other.prompt("h2")
     (about,) = json.loads(longfat("attach", "--list", "--json", cwd=cwd).stdout)
@@ -296,6 +222,106 @@ def test_what_computes_for_ever_can_be_ended_or_left(terminal: Open) -> None:
     shell.type("\x1c")
     assert shell.end() == 130
     assert time.monotonic() - before_s < 5
+
+
+def test_programs_of_two_terminals_run_side_by_side(terminal: Open) -> None:
+    """Whoever begins one after the other is some seconds later, in virtual time as well."""
+    shell = terminal("shell", "small.yaml", "h1")
+    shell.prompt("h1")
+    other = terminal("attach", "small", "h2")
+    other.prompt("h2")
+    before_s = time.monotonic()
+    shell.type("ping -c 5 h2; date +%s.%N\r")
+    shell.read("icmp_seq=1")
+    time.sleep(1.5)
+    other.type("date +%s.%N; sleep 5; date +%s.%N\r")
+    began = float(other.read(r"(\d{10}\.\d{9})\r\n")[1])
+    ended = float(shell.read(r"(\d{10}\.\d{9})\r\n")[1])
+    assert time.monotonic() - before_s > 3.9
+    assert 1 < ended - began < 2.7  # ping's 4 s, less 1.5 s and what a busy host adds
+    other.prompt("h2")
+
+
+@pytest.mark.parametrize("by_word", [False, True])
+def test_a_skip_ends_with_the_first_command(terminal: Open, by_word: bool) -> None:
+    shell = terminal("shell", "small.yaml", "h1")
+    shell.prompt("h1")
+    other = terminal("attach", "small", "h2")
+    other.prompt("h2")
+    third = terminal("attach", "small")
+    third.prompt()
+    other.type("sleep 5000\r")
+    shell.type("date +%s.%N; sleep 1000\r")
+    shell.read(r"\d{10}\.\d{9}\r\n")
+    before_s = time.monotonic()
+    if by_word:
+        third.type("skip\r")
+        third.prompt()
+    else:
+        shell.type("\x1d")
+        shell.read(r"full speed until a command ends; Ctrl-\] again")
+    assert 1000 <= shell.prompt("h1") < 1001
+    # The other command goes on in real time.
+    time.sleep(1)
+    shell.type("\r")
+    assert shell.prompt("h1") < time.monotonic() - before_s + 0.5
+    other.type("\x03")
+    other.prompt("h2")
+
+
+def test_a_skip_can_be_ended(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml", "h1")
+    shell.prompt("h1")
+    shell.type("sleep 1000000000\r")
+    time.sleep(0.3)
+    shell.type("\x1d")
+    shell.read("full speed")
+    time.sleep(0.3)
+    shell.type("\x1d")
+    shell.read("real time")
+    shell.type("\x03")
+    assert shell.prompt("h1") < 1e9
+    before_s = time.monotonic()
+    shell.type("sleep 1\r")
+    assert 1 <= shell.prompt("h1") < time.monotonic() - before_s + 0.2
+
+
+def test_the_key_of_a_skip_reaches_who_reads_keys(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml", "h1")
+    shell.prompt("h1")
+    shell.type("read -rsn 1 key; printf '%q\\n' \"$key\"\r")
+    time.sleep(0.5)
+    shell.type("\x1d")
+    shell.read(re.escape(r"$'\035'"))
+    shell.prompt("h1")
+
+
+def test_the_pace_can_be_changed_at_the_prompt(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml")
+    shell.prompt()
+    shell.type("pace\r")
+    shell.read(r"\r1\r\n")
+    shell.type("pace 0\r")
+    shell.read(r"usage: pace")
+    shell.prompt()
+    shell.type("pace 100\r")
+    shell.read("s x100 # ")
+    before_s = time.monotonic()
+    shell.type("sleep 100; echo ne''xt\r")
+    shell.read("next")
+    assert 0.8 < time.monotonic() - before_s < 20
+    shell.type("pace max\r")
+    shell.read("s max # ")
+    shell.type("sleep 100000; echo th''en\r")
+    shell.read("then")
+    other = terminal("attach")
+    other.read("s max # ")
+    other.type("pace 1\r")
+    other.read(r"s # ")
+    shell.type("\r")
+    shell.read("s max # ")
+    shell.type("\r")
+    shell.read(r"\d s # ")
 
 
 def test_a_pace_holds(terminal: Open) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from longfat.cli.options import bind_option, pace_option, seed_option
+from longfat.cli.options import bind_option, pace_factor, pace_option, seed_option
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import ExitCode, InputError
@@ -74,7 +74,7 @@ def exec(  # noqa: A001  the command's name
     environment: tuple[str, ...],
     typed: bool,
     timeout: str | None,
-    pace: float | None,
+    pace: float | str | None,
     stall_cpu_s: float,
     prints_time: bool,
 ) -> int:
@@ -100,7 +100,7 @@ def exec(  # noqa: A001  the command's name
         is_typed=typed,
         open_vswitch=ovs,
         host_boundary=host_boundary,
-        factor=pace,
+        factor=pace_factor(pace),
         timeout_s=None if timeout is None else seconds(timeout),
         stall_cpu_s=stall_cpu_s,
     )

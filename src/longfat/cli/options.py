@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from longfat.cli.completion import complete_case
-from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.engine.machine.pace import MAX_FACTOR, MIN_FACTOR
 from longfat.study.expand import LARGEST_SEED
 
 _Option = Callable[[Any], Any]
@@ -64,18 +64,40 @@ def study_kernel_option(verb: str = "Use") -> _Option:
     )
 
 
+FULL_SPEED = "max"
+"""The value of `--pace` for as fast as the machine can."""
+
+
+class _Pace(click.FloatRange):
+    """A pace: virtual seconds per second, or `max`."""
+
+    def __init__(self) -> None:
+        super().__init__(min=MIN_FACTOR, max=MAX_FACTOR)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a number, or `FULL_SPEED`."""
+        return value if value == FULL_SPEED else super().convert(value, param, ctx)
+
+
 def pace_option(text: str) -> _Option:
-    """Return `--pace`: how fast virtual time may pass, as a multiple of real time.
+    """Return `--pace`: how fast virtual time may pass, as a multiple of real time, or `max`.
 
     Args:
         text: what it holds for.
     """
-    return click.option(
-        "--pace",
-        type=click.FloatRange(min=LEAST_FACTOR, max=MOST_FACTOR),
-        metavar="FACTOR",
-        help=text,
-    )
+    return click.option("--pace", type=_Pace(), metavar="FACTOR|max", help=text)
+
+
+def pace_factor(pace: float | str | None, *, default: float | None = None) -> float | None:
+    """Return the factor of a value of `--pace`: None for full speed.
+
+    Args:
+        pace: the value; None without the option.
+        default: the factor without the option.
+    """
+    if pace is None:
+        return default
+    return None if isinstance(pace, str) else pace
 
 
 def case_option() -> _Option:

@@ -11,6 +11,7 @@ from longfat.cli.completion import complete_study
 from longfat.cli.options import (
     bind_option,
     case_option,
+    pace_factor,
     pace_option,
     seed_option,
     study_kernel_option,
@@ -48,7 +49,7 @@ def session(
     kernel: str | None,
     seed: int | None,
     memory: str | None,
-    pace: float | None,
+    pace: float | str | None,
     binds: tuple[str, ...],
 ) -> None:
     """Hold a live network for a program, by JSON-RPC 2.0 on standard input and output.
@@ -82,8 +83,7 @@ def session(
             writable_folders={one.place: one.path for one in folders if one.is_writable},
             on_wait=on_wait,
         )
-        if pace is not None:
-            live.clock.pace(pace)
+        live.clock.pace(pace_factor(pace))
         return live
 
     serve(open_live, requests=sys.stdin.fileno(), answers=sys.stdout.fileno())

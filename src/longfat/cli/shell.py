@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from longfat.cli.completion import complete_study
-from longfat.cli.options import case_option, pace_option, seed_option, study_kernel_option
-from longfat.live.shell import hold, open_live, plan_session, run_script
+from longfat.cli.options import (
+    case_option,
+    pace_factor,
+    pace_option,
+    seed_option,
+    study_kernel_option,
+)
+from longfat.live.shell import REAL_TIME, hold, open_live, plan_session, run_script
 from longfat.live.shell.terminal import end_orderly
 from longfat.model.network import ROOT_NAMESPACE
 
@@ -24,7 +30,10 @@ if TYPE_CHECKING:
 @case_option()
 @study_kernel_option()
 @seed_option("Use this seed in place of the study's.")
-@pace_option("While a command runs, no faster than FACTOR times real time.")
+@pace_option(
+    "While a command runs, let virtual time pass no faster than FACTOR times real time, or as fast "
+    "as it can (max). Without it: 1 at a terminal, max for a script."
+)
 def shell(
     network: str | None,
     node: str,
@@ -32,13 +41,14 @@ def shell(
     case: str | None,
     kernel: str | None,
     seed: int | None,
-    pace: float | None,
+    pace: float | str | None,
 ) -> int:
     """Open NETWORK and give a prompt at NODE: a host, or root, where the switches are.
 
     NETWORK is a study file, a folder with a study.yaml, a lab's name or a MiniEdit file;
-    without it, two hosts and a switch. Virtual time does not pass at the prompt. `longfat
-    attach` opens another terminal in the same network.
+    without it, two hosts and a switch. Virtual time does not pass at the prompt. `While a
+    command runs it passes no faster than real time; Ctrl-] skips to the command's end.
+    `longfat attach` opens another terminal in the same network.
 
     Where standard input is no terminal, its lines are run as a script, and the
     exit status is the script's.
@@ -49,7 +59,7 @@ def shell(
         _status(f"warning: {warning}")
     if not sys.stdin.isatty():
         script = sys.stdin.buffer.read()
-        with open_live(plan, node=node, factor=pace) as live:
+        with open_live(plan, node=node, factor=pace_factor(pace)) as live:
             outputs = (sys.stdout.fileno(), sys.stderr.fileno())
             return run_script(live, script, node=node, outputs=outputs)
     started_s = time.monotonic()
@@ -60,9 +70,17 @@ def shell(
             took = f"ready after {time.monotonic() - started_s:.1f} s"
             _status(f"{took}, Linux {live.session.kernel.release}; type help for the commands")
             _status(f"for another terminal: longfat attach {name}")
+            if pace is None:
+                _status("a command takes its real time; Ctrl-] skips to its end")
 
         try:
-            return hold(live, name=plan.name, node=node, factor=pace, welcome=welcome)
+            return hold(
+                live,
+                name=plan.name,
+                node=node,
+                factor=pace_factor(pace, default=REAL_TIME),
+                welcome=welcome,
+            )
         finally:
             virtual_s, wall_s = live.session.now_s, time.monotonic() - started_s
             _status(f"ended at {virtual_s:.6f} s of virtual time, after {wall_s:.1f} s")

@@ -25,10 +25,12 @@ of that number, with `now_ns`, the virtual time since boot:
              probes, end those of this number -> {} or {failed}
     flush    samples, sample: write out what was sampled; with `sample`, a sample of now too
     ask      let the host set the pace now
-    prompts  -> {processes}: those at whose terminals somebody is waited for to type a line
+    terminals -> {lines, keys}: the processes at whose terminals a line is edited, and those
+             at whose terminals a program reads key by key
     go       until_ns (0: until nothing can run at this moment; null: for ever),
-             ended: [process], output: [process], prompts, keys -> {why}
-             where why is "time", "ended", "output", "prompts", "keys" or "held"
+             ended: [process], output: [process], finished: [process], prompts, keys -> {why}
+             where why is "time", "ended", "output", "finished" (one of these is at a prompt),
+             "prompts" (all are), "keys" or "held"
     hold     ends a `go`
 
 All but `roots`, `write`, `files`, `read`, `batches`, `sample` and `flush` may come while the
@@ -278,22 +280,27 @@ class Agent:
     def _do_ask(self) -> None:
         self._line.ask()
 
-    def _do_prompts(self) -> dict[str, Any]:
-        waiting = [
-            number
+    def _do_terminals(self) -> dict[str, Any]:
+        open_terminals = [
+            (number, command)
             for number, command in self._commands.items()
-            if command.terminal is not None and command.status is None and command.at_prompt
+            if command.terminal is not None and command.status is None
         ]
-        return {"processes": waiting}
+        return {
+            "lines": [number for number, command in open_terminals if command.at_prompt],
+            "keys": [number for number, command in open_terminals if command.takes_keys],
+        }
 
     def _do_hold(self) -> None:
         self._is_held = True
 
     def _do_go(
         self,
+        *,
         until_ns: int | None,
         ended: list[int],
         output: list[int],
+        finished: list[int],
         prompts: bool,
         keys: bool | None,
     ) -> dict[str, Any]:
@@ -305,13 +312,13 @@ class Agent:
             self._turn(wait=False)
             return {"why": "time"}
         self._timer.set(until_ns)
-        self._recheck.start(wanted=prompts or keys is not None)
+        self._recheck.start(wanted=prompts or keys is not None or bool(finished))
         while True:
             if why := self._has_come(ended=ended, output=output):
                 return {"why": why}
             if self._recheck.passed:
                 self._recheck.later()
-                if why := self._persons_turn(prompts=prompts, keys=keys):
+                if why := self._persons_turn(finished=finished, prompts=prompts, keys=keys):
                     return {"why": why}
             self._turn(wait=True)
 
@@ -381,19 +388,23 @@ class Agent:
             self._poll.unregister(samples.clock)
             samples.close()
 
-    def _persons_turn(self, *, prompts: bool, keys: bool | None) -> str:
+    def _persons_turn(self, *, finished: list[int], prompts: bool, keys: bool | None) -> str:
         """Return which of what concerns persons at terminals is so, now and when all is quiet."""
-        if not self._seems_persons_turn(prompts=prompts, keys=keys):
+        if not self._seems_persons_turn(finished=finished, prompts=prompts, keys=keys):
             return ""
         self._line.run_pending(_PROMPT_WITHIN_NS)
         if self._turn(wait=False):
             return ""
-        return self._seems_persons_turn(prompts=prompts, keys=keys)
+        return self._seems_persons_turn(finished=finished, prompts=prompts, keys=keys)
 
-    def _seems_persons_turn(self, *, prompts: bool, keys: bool | None) -> str:
+    def _seems_persons_turn(self, *, finished: list[int], prompts: bool, keys: bool | None) -> str:
         commands = self._commands.values()
         if prompts and all(command.at_prompt for command in commands):
             return "prompts"
+        if any(
+            number not in self._commands or self._commands[number].at_prompt for number in finished
+        ):
+            return "finished"
         if keys is not None and any(command.takes_keys for command in commands) != keys:
             return "keys"
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longfat.engine.machine import Pace
-from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.engine.machine.pace import MAX_FACTOR, MIN_FACTOR
 from longfat.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Clock:
         Raises:
             InputError: the factor is out of bounds.
         """
-        if factor is not None and not LEAST_FACTOR <= factor <= MOST_FACTOR:
+        if factor is not None and not MIN_FACTOR <= factor <= MAX_FACTOR:
             raise InputError(
-                f"a pace is between {LEAST_FACTOR:g} and {MOST_FACTOR:g}, but this is {factor:g}"
+                f"a pace is between {MIN_FACTOR:g} and {MAX_FACTOR:g}, but this is {factor:g}"
             )
         self._factor = factor
         pace = None if factor is None else Pace(factor=factor, from_s=self._session.now_s)

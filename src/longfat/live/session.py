@@ -13,7 +13,7 @@ import json
 import time
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from longfat.model.case import File
     from longfat.model.network import HostRoot
 
+TerminalState: TypeAlias = Literal["prompt", "keys", "running"]
+"""What a terminal's foreground program reads: a line that it edits, single keys, or neither."""
 
 LIVE_ENVIRONMENT = {**ENVIRONMENT, "HOME": "/root", "USER": "root", "LOGNAME": "root"}
 """The default environment of a command."""
@@ -321,7 +323,14 @@ class Session:
 
     def at_prompt(self, task: Task) -> bool:
         """Return whether a line is expected to be typed at a process's terminal."""
-        return task.number in self.order("prompts").get("processes", list[int])
+        return self.terminal_state(task) == "prompt"
+
+    def terminal_state(self, task: Task) -> TerminalState:
+        """Return what the program in the foreground of a process's terminal reads."""
+        answer = self.order("terminals")
+        if task.number in answer.get("lines", list[int]):
+            return "prompt"
+        return "keys" if task.number in answer.get("keys", list[int]) else "running"
 
     def forget(self, task: Task) -> None:
         """Release a process that has ended; its children keep running."""
@@ -336,6 +345,7 @@ class Session:
         until_ns: int | None = None,
         ended: Iterable[Task] = (),
         output: Iterable[Task] = (),
+        finished: Iterable[Task] = (),
         prompts: bool = False,
         keys: bool | None = None,
     ) -> str:
@@ -345,14 +355,23 @@ class Session:
             until_ns: this time is reached, in nanoseconds of virtual time since boot.
             ended: one of these processes has ended.
             output: one of these has written something.
+            finished: the shell in the terminal of one of these waits for input, and nothing else
+                can run now.
             prompts: all terminals' shells wait for input, and nothing else can run now.
             keys: whether some program (no shell) reads its terminal key by key, as editors
                 and pagers do, differs from this; None to ignore it.
 
         Returns:
-            Which: "time", "ended", "output", "prompts", "keys" or "held" (see `hold`).
+            Which: "time", "ended", "output", "finished", "prompts", "keys" or "held" (see `hold`).
         """
-        self.begin(until_ns=until_ns, ended=ended, output=output, prompts=prompts, keys=keys)
+        self.begin(
+            until_ns=until_ns,
+            ended=ended,
+            output=output,
+            finished=finished,
+            prompts=prompts,
+            keys=keys,
+        )
         while not self.is_held:
             self.wait(_CHECK_EVERY_S)
         return self.why
@@ -367,6 +386,7 @@ class Session:
         until_ns: int | None = None,
         ended: Iterable[Task] = (),
         output: Iterable[Task] = (),
+        finished: Iterable[Task] = (),
         prompts: bool = False,
         keys: bool | None = None,
     ) -> None:
@@ -377,6 +397,7 @@ class Session:
             until_ns=until_ns,
             ended=[task.number for task in ended],
             output=[task.number for task in output],
+            finished=[task.number for task in finished],
             prompts=prompts,
             keys=keys,
         )

@@ -32,6 +32,7 @@ const GROUPS: { title: string; keys: [string, string][] }[] = [
     keys: [
       ["Space", "Hold or resume virtual time"],
       ["T", "Terminal at the selected node; or double-click it"],
+      ["Ctrl+]", "In a terminal: skip to the end of a command"],
       ["Ctrl+Shift+C  V", "Copy and paste in a terminal"],
       ["Ctrl+Shift+E", "Leave a terminal"],
     ],

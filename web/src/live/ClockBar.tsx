@@ -116,6 +116,15 @@ export function ClockBar({ document }: { document: StudyDocument }) {
               </button>
             ))}
           </div>
+          <button
+            type="button"
+            disabled={!alive || held || (view?.clock?.commands ?? 0) === 0}
+            aria-pressed={view?.clock?.skipping ?? false}
+            title="As fast as possible until a typed command ends (Ctrl-] in a terminal)"
+            onClick={() => id !== null && send(id, { do: "skip" })}
+          >
+            Skip
+          </button>
         </div>
 
         <Pace

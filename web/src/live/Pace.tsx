@@ -53,7 +53,7 @@ export function Pace({ pace, disabled, onPace }: PaceProps) {
         disabled={disabled}
         aria-label="Pace, typed"
         aria-invalid={wrong}
-        title={wrong ? "A pace is a number from 0.001 to 1000, such as 0.5 or 1/20, or max or auto" : "Such as 0.5x, 1/20, max, or auto: as fast as possible, but real time while a ping or server without an end runs"}
+        title={wrong ? "A pace is a number from 0.001 to 1000, such as 0.5 or 1/20, or max or auto" : "Such as 0.5x, 1/20, max, or auto: real time while a typed command runs, else as fast as possible"}
         onFocus={(event) => event.target.select()}
         onChange={(event) => setTyped(event.target.value)}
         onBlur={() => (wrong ? setTyped(null) : take())}

@@ -17,7 +17,7 @@ function recording(number: number, change: Partial<Recording> = {}): Recording {
 const state: SessionEvent = {
   event: "state",
   session: { id: "1", name: "lab08", kernel: "6.1", seed: 1, case: null, nodes: [] },
-  clock: { now_s: 1, state: "idle", speed: 0, pace: null },
+  clock: { now_s: 1, state: "idle", speed: 0, pace: null, commands: 0, skipping: false },
   recordings: [recording(0)],
   terminals: [],
   captures: [],
@@ -28,8 +28,8 @@ describe("reduce", () => {
   it("takes over the whole state, and then each change", () => {
     let view = reduce(newView("1", new SeriesBook()), state);
     expect(view.link).toBe("open");
-    view = reduce(view, { event: "clock", now_s: 2, state: "running", speed: 3, pace: 0.5 });
-    expect(view.clock).toEqual({ now_s: 2, state: "running", speed: 3, pace: 0.5 });
+    view = reduce(view, { event: "clock", now_s: 2, state: "running", speed: 3, pace: 0.5, commands: 0, skipping: false });
+    expect(view.clock).toEqual({ now_s: 2, state: "running", speed: 3, pace: 0.5, commands: 0, skipping: false });
     view = reduce(view, { event: "recording", recording: recording(2, { flows: [flow("running")] }) });
     view = reduce(view, { event: "recording", recording: recording(1) });
     expect(view.recordings.map(({ number }) => number)).toEqual([0, 1, 2]);

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LEAST_FACTOR, MOST_FACTOR = 1e-4, 1e4
+MIN_FACTOR, MAX_FACTOR = 1e-4, 1e4
 
 # A machine that was too slow for a while may catch up by this much, in wall seconds.
 _CATCH_UP_S = 0.1

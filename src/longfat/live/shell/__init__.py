@@ -9,6 +9,7 @@ host. Time is stopped while all of these wait at their prompts.
 * `server`: the session's process: its terminals, and when time passes
 * `listener`: accepts connections of other processes
 * `clock_controller`: how fast time passes
+* `notes`: what a shell reports and asks by its terminal's output
 * `clients`: a terminal of the session, this process's own or one that attached
 * `attach`: the process of a terminal that attaches
 * `script`: lines from a pipe, without a terminal
@@ -18,12 +19,14 @@ host. Time is stopped while all of these wait at their prompts.
 """
 
 from longfat.live.shell.attach import attach, session_info
+from longfat.live.shell.clock_controller import REAL_TIME
 from longfat.live.shell.opening import Plan, open_live, plan_session
 from longfat.live.shell.registry import session_names
 from longfat.live.shell.script import run_script
 from longfat.live.shell.server import hold
 
 __all__ = [
+    "REAL_TIME",
     "Plan",
     "attach",
     "hold",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 PLACE = "/run/shell.bash"
 """Its path in the guest."""
 
-NOTE, NOTE_END = b"\x1b]7777;", b"\a"
-"""An xterm operating system command: terminals that do not support it show nothing."""
+PACE_PLACE = "/run/shell.pace"
+"""The file in the guest with the pace of `longfat shell`, for the prompt."""
 
 _TEXT = Path(__file__).with_name("shell.bash")
 
@@ -30,15 +30,13 @@ def bashrc(network: Network, *, session: str, notes: bool = False) -> str:
     Args:
         network: the network of the shells.
         session: the session's name for `longfat attach`; "" if attaching is not possible.
-        notes: the terminal gets each line that is typed, in a control
-            sequence: `NOTE`, the time as bash's EPOCHREALTIME has it, the line with its number
-            in the history, and `NOTE_END`; and when it has ended, `=`, its exit status and
-            `NOTE_END`.
+        notes: report each line that is typed, see `longfat.live.shell.notes`.
     """
     ends = zip(network.links, network.interfaces(), strict=True)
     words = {
         "_lf_start_s": str(START_OF_TIME_S),
         "_lf_rc": PLACE,
+        "_lf_pace_file": "/dev/null" if notes else PACE_PLACE,
         "_lf_session": session,
         "_lf_notes": "yes" if notes else "",
         "_lf_shim": preload(IPERF3)["LD_PRELOAD"],

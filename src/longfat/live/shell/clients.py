@@ -7,8 +7,10 @@ socket; all are read, written to and ended alike.
 from __future__ import annotations
 
 import socket
+from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
+from longfat.live.shell.notes import NoteReader, SetPace, Skip, clock_request
 from longfat.live.shell.protocol import (
     END,
     INPUT,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _LAST_WORDS_WITHIN_S = 1.0
+_MAX_REQUESTS = 16
 
 
 class Gone(Exception):  # noqa: N818  what has happened, more than an error
@@ -170,6 +173,7 @@ class TerminalClient:
         node: the node of the shell.
         screen: the screen.
         task: the shell.
+        requests: what its shell asked of the clock, and has not got yet.
         full_since_s: since when it has not read its output, by the host's clock.
     """
 
@@ -177,4 +181,12 @@ class TerminalClient:
         self.node = node
         self.screen = screen
         self.task = task
+        self.requests: deque[Skip | SetPace] = deque(maxlen=_MAX_REQUESTS)
         self.full_since_s: float | None = None
+        self._notes = NoteReader()
+        task.on_output = self._show
+
+    def _show(self, _is_error: bool, data: bytes) -> None:
+        shown, notes = self._notes.read(data)
+        self.requests += (request for note in notes if (request := clock_request(note)))
+        self.screen.write(shown)

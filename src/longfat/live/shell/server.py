@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import ExitCode, LongfatError
 from longfat.live.session import RejectedError
-from longfat.live.shell.bashrc import PLACE, bashrc, environment
+from longfat.live.shell.bashrc import PACE_PLACE, PLACE, bashrc, environment
 from longfat.live.shell.clients import Gone, OwnScreen, RemoteTerminal, TerminalClient
-from longfat.live.shell.clock_controller import ClockController
+from longfat.live.shell.clock_controller import REAL_TIME, ClockController
 from longfat.live.shell.listener import Acceptor
+from longfat.live.shell.notes import SetPace, Skip, format_pace
 from longfat.live.shell.registry import published
 from longfat.live.shell.terminal import Terminal, signal_descriptor
 from longfat.model.network import ROOT_NAMESPACE
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
 SHELL = ("bash", "--noprofile", "--rcfile", PLACE, "-i")
 
+SKIP_KEY = b"\x1d"
+"""Ctrl-], which few programs use: telnet for its own prompt, readline to find a character."""
+
+_SKIP_BEGINS = b"\r\n[full speed until a command ends; Ctrl-] again for real time]\r\n"
+_SKIP_ENDS = b"\r\n[real time]\r\n"
 _HOME = "/root"
 _LOOK_EVERY_S = 0.25
 # A terminal with this much pending output gets no more; the machine waits for it.
@@ -41,7 +47,7 @@ def hold(
     *,
     name: str,
     node: str,
-    factor: float | None,
+    factor: float | None = REAL_TIME,
     welcome: Callable[[str], None],
 ) -> int:
     """Hold a session until the shell in this process's terminal ends.
@@ -50,7 +56,8 @@ def hold(
         network: the network, built.
         name: the name of the session, so that others can attach to it.
         node: the node of the shell in this terminal.
-        factor: the pace, see `ClockController`.
+        factor: virtual seconds in a second of wall time, while a command is in the foreground of
+            a terminal; full speed, if None.
         welcome: called with the session's name before the terminal is put into raw mode.
 
     Returns:
@@ -87,6 +94,7 @@ class _Holder:
         self._name = name
         self._selector = selector
         self._clock = ClockController(network.session, factor=factor)
+        self._show_pace(factor)
         self._clients: list[TerminalClient] = []
         self._is_quit = False
 
@@ -153,6 +161,8 @@ class _Holder:
             if self._selector.get_map().get(key.fd) == key:
                 key.data()
         for client in self._clients[:]:
+            while client.requests:
+                self._change_clock(client, client.requests.popleft())
             if client.task.status is not None:
                 self._end_client(client, status=_exit_status(client.task.status), words="")
             else:
@@ -189,7 +199,6 @@ class _Holder:
             environment=environment(place, term=term),
             folder=_HOME,
             terminal=(rows, columns),
-            on_output=lambda _, data: screen.write(data),
         )
         client = TerminalClient(node=place, screen=screen, task=task)
         self._clients.append(client)
@@ -202,7 +211,7 @@ class _Holder:
         try:
             for received in client.screen.read():
                 if isinstance(received, bytes):
-                    self._session.write_stdin(client.task, received)
+                    self._type(client, received)
                 else:
                     self._session.resize(client.task, *received)
                 self._clock.wake()
@@ -211,6 +220,42 @@ class _Holder:
                 self._is_quit = True
             else:
                 self._end_client(client, status=0, words="")
+
+    def _type(self, client: TerminalClient, keys: bytes) -> None:
+        """Pass on keys, but for `SKIP_KEY` while a program runs that does not read it."""
+        if SKIP_KEY in keys and self._session.terminal_state(client.task) == "running":
+            client.screen.write(_SKIP_ENDS if self._clock.is_skipping else _SKIP_BEGINS)
+            self._toggle_skip()
+            keys = keys.replace(SKIP_KEY, b"")
+        if keys:
+            self._session.write_stdin(client.task, keys)
+
+    def _change_clock(self, client: TerminalClient, request: Skip | SetPace) -> None:
+        """Do what a shell, or a key, asks of the clock."""
+        if isinstance(request, SetPace):
+            self._clock.set_factor(request.factor)
+            self._show_pace(request.factor)
+        elif request.own:
+            self._clock.skip([client.task])
+        else:
+            self._toggle_skip(asks=client)
+
+    def _toggle_skip(self, *, asks: TerminalClient | None = None) -> None:
+        """Skip to the end of the first command that ends, or stop doing so.
+
+        Args:
+            asks: the terminal whose command asks, and is not waited for.
+        """
+        if self._clock.is_skipping:
+            self._clock.skip(())
+            return
+        tasks = [client.task for client in self._clients if client is not asks]
+        self._clock.skip([task for task in tasks if not self._session.at_prompt(task)])
+
+    def _show_pace(self, factor: float | None) -> None:
+        """Let the prompts show the pace."""
+        self._session.write_everywhere(PACE_PLACE, f"{format_pace(factor)}\n".encode())
+        self._clock.wake()
 
     def _check_flow(self, client: TerminalClient) -> None:
         """Write pending output, and drop terminals that have not read theirs for too long."""

@@ -120,8 +120,34 @@ link() {
   fi
 }
 
+# Ask the host, by a note in the terminal's output. A script has no terminal, and full speed.
+_lf_ask() {
+  { printf '\e]7777;%s\a' "$1" >/dev/tty; } 2>/dev/null
+}
+
+# Let virtual time pass, as fast as it can.
 pause() {
+  _lf_ask skip-own
   sleep "${1:-1}"
+}
+
+skip() {
+  _lf_ask skip
+}
+
+# Show or set how fast virtual time passes while a command runs.
+pace() {
+  local now=
+  if (($# == 0)); then
+    read -r now 2>/dev/null <"$_lf_pace_file"
+    echo "${now:-see the clock of the page}"
+  elif [[ $# == 1 && ($1 == max || ($1 =~ ^[0-9]{1,4}(\.[0-9]{1,4})?$ && $1 =~ [1-9])) ]]; then
+    echo "$1" >"$_lf_pace_file"
+    _lf_ask "pace $1"
+  else
+    echo 'usage: pace [FACTOR|max], where FACTOR is virtual seconds in a second, such as 1 or 0.1' >&2
+    return 2
+  fi
 }
 
 xterm() {
@@ -147,13 +173,16 @@ help() {
   printf "$row" 'pingall' 'let every host ping every other'
   printf "$row" "iperf $first $second [10]" "iperf3 from $first to $second, for so many seconds"
   printf "$row" "link $other $first down" 'cut a link; up restores it'
-  printf "$row" 'pause 5' 'let virtual time pass'
+  printf "$row" 'pause 5' 'let virtual time pass, as fast as it can'
+  printf "$row" 'Ctrl-]' 'while a command runs: full speed until one ends; again: stop that'
+  printf "$row" 'skip' 'the same, typed in another terminal'
+  printf "$row" 'pace 10, pace max' 'how fast time may pass: 10 times real time, as fast as it can'
   printf "$row" "xterm $first" 'how to have a shell in another terminal'
   printf "$row" 'help COMMAND' "bash's own help"
   printf "$row" 'exit, Ctrl-D' 'leave this shell'
   printf "$row" 'Ctrl-\ three times' 'end the session at once (an attached terminal: leave it)'
-  echo 'Virtual time stands still at the prompt. It passes while a command runs in'
-  echo 'the foreground: as fast as it can, but in real time for editors and pagers.'
+  echo 'Virtual time stands still while all terminals are at their prompts. While a'
+  echo 'command runs in the foreground of one it passes as real time does, or slower.'
 }
 
 # Nodes as commands. What bash or Linux has a command for stays what it is.
@@ -171,9 +200,16 @@ if [[ $- == *i* ]]; then
   # The clock is read by bash itself: no process, and 256 ns of virtual time.
   _lf_prompt() {
     local status=$?
-    if [[ $_lf_noted ]]; then
+    if [[ $_lf_notes ]]; then
       printf '\e]7777;=%d\a' "$status"
     fi
+    local pace=
+    read -r pace 2>/dev/null <"$_lf_pace_file"
+    case $pace in
+      '' | 1) _lf_pace= ;;
+      max) _lf_pace='max ' ;;
+      *) _lf_pace="x$pace " ;;
+    esac
     local now_us=$((${EPOCHREALTIME//[!0-9]/} - _lf_start_s * 1000000))
     printf -v _lf_now '%d.%06d' $((now_us / 1000000)) $((now_us % 1000000))
     _lf_noted=
@@ -191,8 +227,8 @@ if [[ $- == *i* ]]; then
     trap _lf_note DEBUG
   fi
   PROMPT_COMMAND=_lf_prompt
-  PS1='$LONGFAT_NODE $_lf_now s # '
-  [[ $TERM == dumb ]] || PS1='\[\e[1m\]$LONGFAT_NODE\[\e[0m\] $_lf_now s # '
+  PS1='$LONGFAT_NODE $_lf_now s $_lf_pace# '
+  [[ $TERM == dumb ]] || PS1='\[\e[1m\]$LONGFAT_NODE\[\e[0m\] $_lf_now s $_lf_pace# '
   complete -c root "${_lf_switches[@]}" "${_lf_hosts[@]}"
   complete -W "root ${_lf_switches[*]} ${_lf_hosts[*]}" at xterm
   complete -W "${_lf_switches[*]} ${_lf_hosts[*]} up down" link

@@ -4,10 +4,10 @@ The user may hold the clock: then time does not pass, except by steps. Otherwise
 while flows run, and while a command is in the foreground of a terminal; when all shells wait
 at their prompts and no flow runs, it stops by itself, as in `longfat shell`.
 
-For flows, and for commands that end by themselves, it passes as fast as possible. If only
-commands without an end of their own run at terminals, it passes in real time: a server that
-waits for clients would otherwise run through years. A pace set by the user applies to all of
-them.
+While a command is in the foreground of a terminal it passes no faster than real time, so that
+whoever types at two terminals can begin two programs side by side; a skip goes as fast as possible
+until a command ends. For flows alone it passes as fast as possible. A pace set by the user applies
+to all of them, except a skip.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Literal
 
 from longfat.engine.machine import Pace
+from longfat.live.shell import REAL_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 PaceChoice = float | Literal["max"] | None
 """Virtual seconds per second of wall time, "max", or None for the default described above."""
 
-_REAL_TIME = 1.0
 _SPEED_OVER_S = 1.0
 _NOT_SAID = -1.0
 
@@ -40,12 +40,15 @@ class ClockController:
     Attributes:
         is_held: the user holds the clock.
         pace: the pace set by the user.
+        running: the shells of terminals with a command in the foreground.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self.is_held = False
         self.pace: PaceChoice = None
+        self.running: tuple[Task, ...] = ()
+        self._skipped: tuple[Task, ...] = ()
         self._until_ns: int | None = None
         self._is_due = True
         self._is_going = False
@@ -100,18 +103,34 @@ class ClockController:
         self.pace = pace
         self._factor = _NOT_SAID
 
-    def resume_time(self, *, due_ns: int | None, awaited: Sequence[Task], in_hurry: bool) -> None:
+    @property
+    def is_skipping(self) -> bool:
+        """Return whether time passes as fast as possible until a command ends."""
+        return bool(self._skipped)
+
+    def skip(self, tasks: Sequence[Task]) -> None:
+        """Let time pass as fast as possible until the shell of one of these is at its prompt.
+
+        Args:
+            tasks: the shells of terminals; none to end a skip.
+        """
+        self.rest()
+        self._skipped = tuple(tasks)
+
+    def resume_time(self, *, due_ns: int | None, awaited: Sequence[Task]) -> None:
         """Let time pass again, if it may and was paused.
 
         Args:
             due_ns: the time of the next action for flows, in nanoseconds of virtual time
                 since boot.
             awaited: the processes of flows to wait for.
-            in_hurry: a command that ends by itself runs at a terminal.
         """
         if not self._session.is_held:
-            self._keep_pace(in_hurry=in_hurry)
+            self._keep_pace()
             return
+        if self._is_going and self._session.why in ("finished", "prompts"):
+            self._skipped = ()
+            self._is_due = self._is_due or self._session.why == "finished"
         self._is_going = False
         if not self.may_pass:
             self._until_ns = None
@@ -122,17 +141,21 @@ class ClockController:
             return
         self._is_due = False
         self._plays = plays
-        self._keep_pace(in_hurry=in_hurry)
+        self._keep_pace()
         ends = [one for one in (due_ns, self._until_ns) if one is not None]
         # A step advances time even if all processes are idle.
         prompts = not plays and not self.is_held
         until_ns = max(min(ends), now_ns + 1) if ends else None
-        self._session.begin(until_ns=until_ns, ended=awaited, prompts=prompts)
+        self._session.begin(
+            until_ns=until_ns, ended=awaited, finished=self._skipped, prompts=prompts
+        )
         self._is_going = True
 
-    def _keep_pace(self, *, in_hurry: bool) -> None:
-        if self.pace is None:
-            factor = None if self._plays or in_hurry else _REAL_TIME
+    def _keep_pace(self) -> None:
+        if self._skipped:
+            factor = None
+        elif self.pace is None:
+            factor = None if self._plays and not self.running else REAL_TIME
         else:
             factor = None if self.pace == "max" else self.pace
         if factor != self._factor:
@@ -179,4 +202,6 @@ class ClockReport:
             "state": state,
             "speed": round(speed, 4) if state == "running" else 0.0,
             "pace": self._clock.pace,
+            "commands": len(self._clock.running),
+            "skipping": self._clock.is_skipping,
         }

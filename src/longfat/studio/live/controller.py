@@ -18,6 +18,8 @@ from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.runs import FlowTime
 from longfat.live import Network
+from longfat.live.shell.notes import SetPace
+from longfat.live.shell.server import SKIP_KEY
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.captures import Captures
@@ -34,6 +36,7 @@ from longfat.studio.live.replay import Typed
 from longfat.studio.live.terminals import Terminals
 
 if TYPE_CHECKING:
+    from longfat.live.session import Task
     from longfat.model.case import Case
     from longfat.studio.live.broadcast import Listeners, Message
     from longfat.studio.live.flow_run import Recording
@@ -163,12 +166,12 @@ class SessionController:
                 self._probe_reader.flush()
                 self._recordings.poll(self._probe_reader)
                 self._handle_probes()
+        self._handle_clock_requests()
         last = self._recordings.last
         due_s = last.due_s()
         self._clock.resume_time(
             due_ns=None if due_s is None else round(due_s * 1e9),
             awaited=last.awaited(),
-            in_hurry=self.terminals.in_hurry(self._session.passing_s),
         )
         runs = self._clock.state == "running"
         self._is_flushed = self._is_flushed and not runs
@@ -184,7 +187,10 @@ class SessionController:
         return woken
 
     def type_at(self, number: int, data: bytes) -> None:
-        """Type at a terminal."""
+        """Type at a terminal; `SKIP_KEY` skips while a command is in its foreground."""
+        if SKIP_KEY in data and self.terminals.is_running(number):
+            data = data.replace(SKIP_KEY, b"")
+            self._toggle_skip()
         if self.terminals.type_at(number, data):
             self._clock.wake()
 
@@ -239,6 +245,7 @@ class SessionController:
             "go": lambda _: self._clock.go(),
             "step": self._step,
             "pace": lambda one: self._clock.set_pace(pace_of(one)),
+            "skip": lambda _: self._toggle_skip(),
             "open-terminal": self._open_terminal,
             "close-terminal": self._close_terminal,
             "type": self._type,
@@ -322,6 +329,15 @@ class SessionController:
         by_s = order.real("by_s", least=1e-6, most=MOST_STEP_S)
         self._clock.step(round(by_s * 1e9))
 
+    def _toggle_skip(self, *, asks: Task | None = None) -> None:
+        """Skip to the end of the first command that ends, or stop doing so.
+
+        Args:
+            asks: the shell whose command asks, and is not waited for.
+        """
+        running = [task for task in self._clock.running if task is not asks]
+        self._clock.skip(() if self._clock.is_skipping else running)
+
     def _update(self, order: Order) -> None:
         text, case = order.text("text"), order.maybe_text("case")
         new = read_drawing(
@@ -380,6 +396,17 @@ class SessionController:
         if self._recordings.last.has_changed_network:
             self._reconciliation.give_up(_EVENTS_LAST)
             self._send_stale()
+
+    def _handle_clock_requests(self) -> None:
+        """Do what commands typed at terminals ask of the clock."""
+        self._clock.running = tuple(terminal.task for terminal in self.terminals.running())
+        for terminal, request in self.terminals.take_requests():
+            if isinstance(request, SetPace):
+                self._clock.set_pace("max" if request.factor is None else request.factor)
+            elif request.own:
+                self._clock.skip([terminal.task])
+            else:
+                self._toggle_skip(asks=terminal.task)
 
     def _handle_typed(self) -> None:
         """Record the commands typed at terminals."""

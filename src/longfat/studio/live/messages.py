@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.engine.machine.pace import LEAST_FACTOR, MOST_FACTOR
+from longfat.engine.machine.pace import MAX_FACTOR, MIN_FACTOR
 from longfat.errors import InputError
 
 if TYPE_CHECKING:
@@ -130,4 +130,4 @@ def pace_of(order: Order) -> PaceChoice:
         return None
     if factor == "max":
         return "max"
-    return order.real("factor", least=LEAST_FACTOR, most=MOST_FACTOR)
+    return order.real("factor", least=MIN_FACTOR, most=MAX_FACTOR)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import InputError
-from longfat.live.shell.bashrc import NOTE, NOTE_END, PLACE, bashrc, environment
+from longfat.live.shell.bashrc import PLACE, bashrc, environment
+from longfat.live.shell.notes import NoteReader, SetPace, Skip, clock_request
 from longfat.live.shell.server import SHELL
 from longfat.model.network import ROOT_NAMESPACE
-from longfat.studio.live.endless import MOST_FAST_S, goes_on_until_ended
 from longfat.studio.live.replay import Typed
 from longfat.studio.live.typed_ping import TypedPing, TypedReply
 
@@ -38,8 +38,8 @@ _BEHIND_BYTES = 1 << 20
 _LEFT_OUT = b"\r\n\x1b[0m[some output was skipped: the page was too slow]\r\n"
 _NOTE = re.compile(rb"(\d{1,12})[.,](\d{1,9})\s+\d+\*?\s+(.*?)\s*", re.DOTALL)
 _STATUS = re.compile(rb"=(\d{1,3})")
-_LONGEST_NOTE_BYTES = 4096
 _MOST_NOTES = 100
+_MAX_REQUESTS = 16
 _MOST_REPLIES = 10_000
 _HOME = "/root"
 _TERM = "xterm-256color"
@@ -60,11 +60,9 @@ class Terminal:
         notes: typed commands that were not taken yet; their times are seconds of
             virtual time since boot.
         last: the last typed command, whose exit status may follow.
-        nodes: the nodes' names, which are commands of its shell.
-        typed_s: when that was, in seconds of virtual time since boot.
-        is_endless: it runs until the user stops it.
         ended: commands with exit statuses that were not taken yet.
-        partial: the beginning of an incomplete note.
+        requests: what its shell asked of the clock, and was not taken yet.
+        note_reader: separates notes from its output.
         ping: parses the output of pings.
         replies: replies that were not taken yet.
     """
@@ -78,56 +76,42 @@ class Terminal:
     is_end_sent: bool = False
     notes: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
     last: Typed | None = None
-    nodes: frozenset[str] = frozenset()
-    typed_s: float = 0.0
-    is_endless: bool = False
     ended: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
-    partial: bytes = b""
+    requests: deque[Skip | SetPace] = field(default_factory=lambda: deque(maxlen=_MAX_REQUESTS))
+    note_reader: NoteReader = field(default_factory=NoteReader)
     ping: TypedPing = field(default_factory=TypedPing)
     replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MOST_REPLIES))
 
     def show(self, data: bytes) -> None:
         """Add output; `tell` sends it."""
-        data = self._take_notes(self.partial + data)
+        data, notes = self.note_reader.read(data)
+        for note in notes:
+            self._take_note(note)
         self.replies += self.ping.read(data)
         for kept in (self.shown, self.fresh):
             kept.extend(data)
             if len(kept) > MOST_SHOWN_BYTES:
                 del kept[: len(kept) - len(_end_of(kept))]
 
-    def _take_notes(self, data: bytes) -> bytes:
-        """Extract the notes of its shell; an incomplete one at the end is kept."""
-        shown = bytearray()
-        self.partial = b""
-        at = 0
-        while (start := data.find(NOTE, at)) >= 0:
-            shown += data[at:start]
-            end = data.find(NOTE_END, start, start + _LONGEST_NOTE_BYTES)
-            if end < 0 and len(data) - start < _LONGEST_NOTE_BYTES:
-                self.partial = data[start:]
-                return bytes(shown)
-            if end < 0:  # not from its shell
-                shown += NOTE
-                at = start + len(NOTE)
-                continue
-            note = data[start + len(NOTE) : end]
-            if (status := _STATUS.fullmatch(note)) and self.last is not None:
-                self.last.status = int(status[1])
-                self.ended.append(self.last)
-                self.last = None
-            if found := _NOTE.fullmatch(note):
-                time_s = float(b"%s.%s" % found.group(1, 2)) - START_OF_TIME_S
-                line = found[3].decode(errors="replace")
-                self.last = Typed(node=self.node, line=line, at_s=time_s)
-                self.typed_s = time_s
-                self.is_endless = goes_on_until_ended(line, nodes=self.nodes)
-                self.notes.append(self.last)
-                self.ping.typed(line, time_s)
-            at = end + len(NOTE_END)
-        begun = next((n for n in range(len(NOTE) - 1, 0, -1) if data.endswith(NOTE[:n], at)), 0)
-        end = len(data) - begun
-        self.partial = data[end:]
-        return bytes(shown + data[at:end])
+    def _take_note(self, note: bytes) -> None:
+        """Take a note of its shell."""
+        if request := clock_request(note):
+            self.requests.append(request)
+        elif (status := _STATUS.fullmatch(note)) and self.last is not None:
+            self.last.status = int(status[1])
+            self.ended.append(self.last)
+            self.last = None
+        elif typed := _NOTE.fullmatch(note):
+            time_s = float(b"%s.%s" % typed.group(1, 2)) - START_OF_TIME_S
+            line = typed[3].decode(errors="replace")
+            self.last = Typed(node=self.node, line=line, at_s=time_s)
+            self.notes.append(self.last)
+            self.ping.typed(line, time_s)
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether a command is in the foreground."""
+        return self.last is not None and self.task.status is None
 
     def watch(self, listener: Listener) -> None:
         """Send a listener its earlier and future output."""
@@ -211,7 +195,7 @@ class Terminals:
             terminal=(rows, columns),
         )
         self._last += 1
-        terminal = Terminal(number=self._last, node=node, task=task, nodes=frozenset(hosts))
+        terminal = Terminal(number=self._last, node=node, task=task)
         task.on_output = lambda _is_error, data: terminal.show(data)
         self._all[terminal.number] = terminal
         self._on_change(terminal.to_json())
@@ -268,20 +252,25 @@ class Terminals:
         if terminal := self._all.get(number):
             terminal.listeners.pop(listener, None)
 
-    def in_hurry(self, now_s: float) -> bool:
-        """Return whether a command in the foreground is expected to end by itself.
+    def running(self) -> list[Terminal]:
+        """Return the terminals with a command in the foreground."""
+        return [terminal for terminal in self._all.values() if terminal.is_running]
 
-        Args:
-            now_s: virtual time since boot, in seconds.
-        """
-        return any(
-            one.last is not None
-            and one.last.status is None
-            and one.task.status is None
-            and not one.is_endless
-            and now_s - one.typed_s < MOST_FAST_S
-            for one in self._all.values()
+    def is_running(self, number: int) -> bool:
+        """Return whether a command that reads no single keys is in a terminal's foreground."""
+        terminal = self._all.get(number)
+        return (
+            terminal is not None
+            and terminal.is_running
+            and self._network.session.terminal_state(terminal.task) == "running"
         )
+
+    def take_requests(self) -> list[tuple[Terminal, Skip | SetPace]]:
+        """Return what shells asked of the clock."""
+        requests = [(one, request) for one in self._all.values() for request in one.requests]
+        for terminal in self._all.values():
+            terminal.requests.clear()
+        return requests
 
     def take_notes(self) -> list[Typed]:
         """Return the typed commands; their exit statuses follow."""

@@ -134,8 +134,8 @@ export type SessionEvent =
   | { event: "ended"; words: string };
 
 /**
- * Virtual seconds per real second; "max" is as fast as possible. Null is as fast as possible
- * except while commands without an end of their own run, which have real time.
+ * Virtual seconds per real second; "max" is as fast as possible. Null is real time while a command
+ * typed at a terminal runs, else as fast as possible.
  */
 export type PaceChoice = number | "max" | null;
 
@@ -145,6 +145,10 @@ export interface Clock {
   /** Virtual seconds in a second of wall time, recently. */
   speed: number;
   pace: PaceChoice;
+  /** The number of terminals with a command in the foreground. */
+  commands: number;
+  /** Time passes as fast as possible until one of these ends. */
+  skipping: boolean;
 }
 
 /** Commands from the page, as JSON texts. */
@@ -161,6 +165,8 @@ export type SessionOrder =
   | { do: "go" }
   | { do: "step"; by_s: number }
   | { do: "pace"; factor: PaceChoice }
+  /** Pass time as fast as possible until a command typed at a terminal ends; again: stop that. */
+  | { do: "skip" }
   | { do: "open-terminal"; node: string; rows: number; columns: number }
   | { do: "close-terminal"; id: number }
   /** Capture packets at an interface; `filter` as pcap-filter(7) has it. */

@@ -1,0 +1,197 @@
+"""A student at several terminals, who types the steps of a lab at a person's speed.
+
+The steps are those of `tests/data/typed`, whose README describes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.paths import TESTS
+from tests.terminal import PROMPT, Terminal
+
+BETWEEN_TERMINALS_S = 3.0
+"""How long a person takes from an Enter key to the next one at another terminal."""
+
+TOLERANCE = 0.15
+
+_WITHIN_S = 1800.0
+_AT_PROMPT = re.compile(PROMPT + r"$")
+_SERVERS = ("iperf3 -s", "sudo plot_q.sh ")
+_INTERRUPT = "\x03"
+_RATE = r"([0-9.]+) ([KMG])bits/sec.*?{end}"
+_UNITS_GBPS = {"K": 1e-6, "M": 1e-3, "G": 1.0}
+
+
+@dataclass(slots=True)
+class Step:
+    """A step that was done.
+
+    Attributes:
+        terminal: the terminal.
+        keys: what was typed.
+        figures: what its output is to show.
+        output: what the terminal showed from its keys to the next prompt.
+        ended_s: the virtual time of that prompt, in seconds.
+    """
+
+    terminal: str
+    keys: str
+    figures: dict[str, Any]
+    output: str = ""
+    ended_s: float = 0.0
+
+
+@dataclass(slots=True)
+class _Seat:
+    terminal: Terminal
+    text: str = ""
+    step: Step | None = None
+    done: list[Step] = field(default_factory=list)
+
+    @property
+    def is_at_prompt(self) -> bool:
+        return _AT_PROMPT.search(self.text) is not None
+
+
+class Student:
+    """Types at the terminals of a session.
+
+    Args:
+        terminals: by name.
+    """
+
+    def __init__(self, terminals: dict[str, Terminal]) -> None:
+        self._seats = {name: _Seat(terminal) for name, terminal in terminals.items()}
+        self._last = ("", 0.0)
+
+    def do(self, steps: list[Any]) -> list[Step]:
+        """Do all steps of a lab; return them with their outputs."""
+        done = []
+        for name, keys, *rest in steps:
+            step = Step(name, str(keys), dict(*rest))
+            done.append(step)
+            match keys:
+                case {"ping": address, "for": seconds}:
+                    self._enter(name, step, f"ping {address}")
+                    self._wait(lambda: False, within_s=seconds)
+                    self._press(name, _INTERRUPT)
+                case "^C" | "s":
+                    self._wait(self._only_servers_run)
+                    self._press(name, _INTERRUPT if keys == "^C" else keys)
+                case line:
+                    self._enter(name, step, line)
+        self._wait(self._only_servers_run)
+        for seat in self._seats.values():
+            self._finish(seat)
+        return done
+
+    def _enter(self, name: str, step: Step, line: str) -> None:
+        seat = self._seats[name]
+        self._wait(lambda: seat.is_at_prompt)
+        self._finish(seat)
+        before, at_s = self._last
+        if before not in ("", name):
+            self._wait(lambda: False, within_s=at_s + BETWEEN_TERMINALS_S - time.monotonic())
+        seat.text, seat.step = "", step
+        seat.terminal.type(f"{line}\r")
+        self._last = (name, time.monotonic())
+
+    def _press(self, name: str, key: str) -> None:
+        seat = self._seats[name]
+        seat.terminal.type(key)
+        self._wait(lambda: seat.is_at_prompt)
+
+    @staticmethod
+    def _finish(seat: _Seat) -> None:
+        if seat.step is not None:
+            seat.step.output = seat.text
+            if prompt := _AT_PROMPT.search(seat.text):
+                seat.step.ended_s = float(prompt[2])
+            seat.step = None
+
+    def _only_servers_run(self) -> bool:
+        return all(
+            seat.is_at_prompt or (seat.step is not None and seat.step.keys.startswith(_SERVERS))
+            for seat in self._seats.values()
+        )
+
+    def _wait(self, until: Any, *, within_s: float = _WITHIN_S) -> None:
+        """Read all terminals until a condition holds, or for so many seconds of wall time."""
+        seats = {seat.terminal.near: seat for seat in self._seats.values()}
+        end_s = time.monotonic() + within_s
+        while not until():
+            left_s = end_s - time.monotonic()
+            if left_s <= 0:
+                assert within_s < _WITHIN_S, {name: s.text for name, s in self._seats.items()}
+                return
+            for descriptor in select.select(list(seats), [], [], min(left_s, 0.1))[0]:
+                seat = seats[descriptor]
+                data = os.read(descriptor, 65536).decode(errors="replace")
+                seat.text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.text + data)
+
+
+@contextlib.contextmanager
+def student_at(name: str, cwd: Path) -> Iterator[tuple[Student, list[Any]]]:
+    """Open the network of a lab and its terminals; yield the student, and the steps."""
+    lab = yaml.safe_load((TESTS / "data/typed" / f"{name}.yaml").read_text())
+    with contextlib.ExitStack() as stack:
+        terminals: dict[str, Terminal] = {}
+        for label in lab["terminals"]:
+            node = "root" if label.startswith("admin") else label
+            words = ("attach", lab["network"]) if terminals else ("shell", lab["network"])
+            terminal = Terminal(*words, node, cwd=cwd)
+            stack.callback(terminal.close)
+            terminals[label] = terminal
+            terminal.prompt(node)
+            terminal.type("\r")
+        yield Student(terminals), lab["steps"]
+
+
+def mismatches(steps: list[Step]) -> list[str]:
+    """Return which figures of the steps are not as expected."""
+    found = []
+    for index, step in enumerate(steps):
+        for name, expected in step.figures.items():
+            shown = _figure(name, step, before=steps[index - 1])
+            if not _is_as_expected(shown, expected, name=name):
+                found.append(f"{step.terminal}: {step.keys}: {name} {shown!r}, not {expected!r}")
+    return found
+
+
+def _figure(name: str, step: Step, *, before: Step) -> Any:
+    match name:
+        case "prints":
+            return step.output
+        case "min_ms" | "avg_ms":
+            rtts = re.search(r"rtt min/avg/max/mdev = ([0-9.]+)/([0-9.]+)/", step.output)
+            return rtts and float(rtts[1 if name == "min_ms" else 2])
+        case "receiver_gbps" | "sender_gbps":
+            rates = re.findall(_RATE.format(end=name.removesuffix("_gbps")), step.output)
+            return float(rates[-1][0]) * _UNITS_GBPS[rates[-1][1]] if rates else None
+        case "overlap_s":
+            return 90 - abs(step.ended_s - before.ended_s)
+    raise AssertionError(name)
+
+
+def _is_as_expected(shown: Any, expected: Any, *, name: str) -> bool:
+    if shown is None:
+        return False
+    match expected:
+        case str():
+            return expected in shown
+        case [low, high]:
+            return bool(low <= shown <= high)
+    if name == "overlap_s":
+        return bool(shown >= expected)
+    return bool(abs(shown - expected) <= TOLERANCE * expected)
