@@ -64,6 +64,12 @@ class Terminal:
     def type(self, keys: str) -> None:
         os.write(self.near, keys.encode())
 
+    def take(self) -> str:
+        """Return what it has said since the last time, without waiting."""
+        data = os.read(self.near, 65536) if select.select([self.near], [], [], 0)[0] else b""
+        said, self.said = self.said + data.decode(errors="replace"), ""
+        return said
+
     def end(self) -> int:
         """Wait for its end; return its exit status."""
         while self.process.poll() is None:

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.labs.typed import mismatches, student_at
+from tests.labs.typed import mismatches, read_lab, shortened, student_at
 
 
-@pytest.mark.parametrize(
-    "lab",
-    [
-        "lab08",
-        pytest.param("lab09", marks=pytest.mark.slow),
-        pytest.param("lab11", marks=pytest.mark.slow),
-        pytest.param("lab16", marks=pytest.mark.slow),
-    ],
-)
-@pytest.mark.timeout(7200)
-def test_figures_are_those_of_the_source(lab: str, tmp_path: Path) -> None:
-    with student_at(lab, tmp_path) as (student, steps):
-        done = student.do(steps)
+def _check(lab: dict[str, Any], cwd: Path) -> None:
+    with student_at(lab, cwd) as student:
+        done = student.do(lab["steps"])
     assert mismatches(done) == []
+
+
+@pytest.mark.timeout(1200)
+def test_figures_are_those_of_the_source(tmp_path: Path) -> None:
+    _check(read_lab("lab08"), tmp_path)
+
+
+@pytest.mark.timeout(1200)
+def test_figures_of_a_shortened_lab_are_those_of_the_source(tmp_path: Path) -> None:
+    _check(shortened(read_lab("lab16")), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("lab", ["lab09", "lab11", "lab16"])
+def test_figures_of_long_labs_are_those_of_the_source(lab: str, tmp_path: Path) -> None:
+    _check(read_lab(lab), tmp_path)

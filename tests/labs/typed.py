@@ -6,14 +6,14 @@ The steps are those of `tests/data/typed`, whose README describes them.
 from __future__ import annotations
 
 import contextlib
-import os
+import json
 import re
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 
@@ -52,9 +52,19 @@ class Step:
     ended_s: float = 0.0
 
 
+class TypedTerminal(Protocol):
+    """A terminal that can be typed at: a pseudo terminal, or one of the studio's page."""
+
+    def type(self, keys: str) -> None:
+        """Type keys."""
+
+    def take(self) -> str:
+        """Return what it has shown since the last call, without waiting."""
+
+
 @dataclass(slots=True)
-class _Seat:
-    terminal: Terminal
+class _Desk:
+    terminal: TypedTerminal
     text: str = ""
     step: Step | None = None
     done: list[Step] = field(default_factory=list)
@@ -69,10 +79,14 @@ class Student:
 
     Args:
         terminals: by name.
+        pause: waits for so many seconds, or until a terminal may have shown something.
     """
 
-    def __init__(self, terminals: dict[str, Terminal]) -> None:
-        self._seats = {name: _Seat(terminal) for name, terminal in terminals.items()}
+    def __init__(
+        self, terminals: Mapping[str, TypedTerminal], *, pause: Callable[[float], object]
+    ) -> None:
+        self._desks = {name: _Desk(terminal) for name, terminal in terminals.items()}
+        self._pause = pause
         self._last = ("", 0.0)
 
     def do(self, steps: list[Any]) -> list[Step]:
@@ -92,59 +106,71 @@ class Student:
                 case line:
                     self._enter(name, step, line)
         self._wait(self._only_servers_run)
-        for seat in self._seats.values():
-            self._finish(seat)
+        for desk in self._desks.values():
+            self._finish(desk)
         return done
 
     def _enter(self, name: str, step: Step, line: str) -> None:
-        seat = self._seats[name]
-        self._wait(lambda: seat.is_at_prompt)
-        self._finish(seat)
+        desk = self._desks[name]
+        self._wait(lambda: desk.is_at_prompt)
+        self._finish(desk)
         before, at_s = self._last
         if before not in ("", name):
             self._wait(lambda: False, within_s=at_s + BETWEEN_TERMINALS_S - time.monotonic())
-        seat.text, seat.step = "", step
-        seat.terminal.type(f"{line}\r")
+        desk.text, desk.step = "", step
+        desk.terminal.type(f"{line}\r")
         self._last = (name, time.monotonic())
 
     def _press(self, name: str, key: str) -> None:
-        seat = self._seats[name]
-        seat.terminal.type(key)
-        self._wait(lambda: seat.is_at_prompt)
+        desk = self._desks[name]
+        desk.terminal.type(key)
+        self._wait(lambda: desk.is_at_prompt)
 
     @staticmethod
-    def _finish(seat: _Seat) -> None:
-        if seat.step is not None:
-            seat.step.output = seat.text
-            if prompt := _AT_PROMPT.search(seat.text):
-                seat.step.ended_s = float(prompt[2])
-            seat.step = None
+    def _finish(desk: _Desk) -> None:
+        if desk.step is not None:
+            desk.step.output = desk.text
+            if prompt := _AT_PROMPT.search(desk.text):
+                desk.step.ended_s = float(prompt[2])
+            desk.step = None
 
     def _only_servers_run(self) -> bool:
         return all(
-            seat.is_at_prompt or (seat.step is not None and seat.step.keys.startswith(_SERVERS))
-            for seat in self._seats.values()
+            desk.is_at_prompt or (desk.step is not None and desk.step.keys.startswith(_SERVERS))
+            for desk in self._desks.values()
         )
 
     def _wait(self, until: Any, *, within_s: float = _WITHIN_S) -> None:
         """Read all terminals until a condition holds, or for so many seconds of wall time."""
-        seats = {seat.terminal.near: seat for seat in self._seats.values()}
         end_s = time.monotonic() + within_s
         while not until():
             left_s = end_s - time.monotonic()
             if left_s <= 0:
-                assert within_s < _WITHIN_S, {name: s.text for name, s in self._seats.items()}
+                assert within_s < _WITHIN_S, {name: s.text for name, s in self._desks.items()}
                 return
-            for descriptor in select.select(list(seats), [], [], min(left_s, 0.1))[0]:
-                seat = seats[descriptor]
-                data = os.read(descriptor, 65536).decode(errors="replace")
-                seat.text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seat.text + data)
+            self._pause(min(left_s, 0.1))
+            for desk in self._desks.values():
+                if data := desk.terminal.take():
+                    desk.text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", desk.text + data)
+
+
+def read_lab(name: str) -> dict[str, Any]:
+    """Return a lab of `tests/data/typed`."""
+    lab: dict[str, Any] = yaml.safe_load((TESTS / "data/typed" / f"{name}.yaml").read_text())
+    return lab
+
+
+def shortened(lab: dict[str, Any]) -> dict[str, Any]:
+    """Return a lab whose traffic lasts a third of the time, without its last experiments."""
+    text = json.dumps(lab["steps"]).replace("-t 90", "-t 30").replace("-c 90", "-c 30")
+    steps = json.loads(text)
+    ends = [index for index, (_, keys, *_rest) in enumerate(steps) if keys == "^C"]
+    return {**lab, "steps": steps[: ends[1] + 1]}
 
 
 @contextlib.contextmanager
-def student_at(name: str, cwd: Path) -> Iterator[tuple[Student, list[Any]]]:
-    """Open the network of a lab and its terminals; yield the student, and the steps."""
-    lab = yaml.safe_load((TESTS / "data/typed" / f"{name}.yaml").read_text())
+def student_at(lab: dict[str, Any], cwd: Path) -> Iterator[Student]:
+    """Open the network of a lab and its terminals; yield the student."""
     with contextlib.ExitStack() as stack:
         terminals: dict[str, Terminal] = {}
         for label in lab["terminals"]:
@@ -155,7 +181,8 @@ def student_at(name: str, cwd: Path) -> Iterator[tuple[Student, list[Any]]]:
             terminals[label] = terminal
             terminal.prompt(node)
             terminal.type("\r")
-        yield Student(terminals), lab["steps"]
+        descriptors = [terminal.near for terminal in terminals.values()]
+        yield Student(terminals, pause=lambda s: select.select(descriptors, [], [], s))
 
 
 def mismatches(steps: list[Step]) -> list[str]:
