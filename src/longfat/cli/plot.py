@@ -13,7 +13,9 @@ from longfat.cli.options import json_option
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
 from longfat.output.plot import FORMS
-from longfat.output.report.plots import PlotFiles, PlotRequest, plot_reports, plot_runs
+from longfat.output.report.figure_files import PlotFiles, PlotRequest
+from longfat.output.report.iperf3_plots import plot_reports
+from longfat.output.report.plots import plot_runs
 
 
 @click.command()

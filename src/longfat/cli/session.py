@@ -79,8 +79,7 @@ def session(
             kernel=kernel or found.kernel or NEWEST,
             seed=next((one for one in (seed, found.seed) if one is not None), 1),
             memory_bytes=default_bytes if memory is None else size_bytes(memory),
-            folders={one.place: one.path for one in folders if not one.is_writable},
-            writable_folders={one.place: one.path for one in folders if one.is_writable},
+            shared=folders,
             on_wait=on_wait,
         )
         live.clock.pace(pace_factor(pace))

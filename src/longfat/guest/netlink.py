@@ -39,12 +39,14 @@ class Netlink:
     Args:
         protocol: `ROUTE` or `SOCK_DIAG`.
         buffer: room for replies, which sockets can share; see `reply_buffer`.
+        address: its address, which must be unused in the namespace; if None, the next one of
+            the agent's or the sampler's.
     """
 
-    def __init__(self, protocol: int, *, buffer: bytearray) -> None:
+    def __init__(self, protocol: int, *, buffer: bytearray, address: int | None = None) -> None:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
         # The kernel would draw an address by lot where ours is taken.
-        self._socket.bind((next(_addresses), 0))
+        self._socket.bind((next(_addresses) if address is None else address, 0))
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
         self._buffer = buffer
         self._view = memoryview(buffer)

@@ -35,11 +35,13 @@ class SharedFolder:
         place: its path in the machine, absolute.
         path: its path on the host, absolute.
         is_writable: the machine may write to it.
+        is_counted: what it holds counts for the machine's quota of disk and files.
     """
 
     place: str
     path: Path
     is_writable: bool = False
+    is_counted: bool = False
 
 
 def share_folder(place: str | Path, path: str | Path, *, is_writable: bool = False) -> SharedFolder:

@@ -29,7 +29,7 @@ from longfat.errors import InputError
 from longfat.execution.tools import packages_for_guests
 from longfat.live.clock import Clock
 from longfat.live.editable import EditableNetwork, name_of
-from longfat.live.folders import share_folders
+from longfat.live.folders import check_places, share_folders
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
 from longfat.live.packages import NAMED_PLACE, package_folders, read_packages
 from longfat.live.probes import Series
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
+    from longfat.live.folders import SharedFolder
     from longfat.live.links import LiveLink
     from longfat.live.probes import Hosts, Interfaces
     from longfat.live.quantities import Duration, Size
@@ -72,6 +73,7 @@ class Network(EditableNetwork):
         frames: each TCP packet on a link is one frame, not a GSO packet.
         folders: folders of the host that its commands may read, by their paths in the machine.
         writable_folders: those that they may also write to, likewise.
+        shared: further folders, checked already.
         packages: Python packages that its commands may import: they find them by `PYTHONPATH`.
             Those that are pinned as in a requirements file (NAME==VERSION --hash=sha256:DIGEST)
             are installed into the cache, with all that they need, which has to be named, too;
@@ -105,6 +107,7 @@ class Network(EditableNetwork):
         frames: bool = False,
         folders: Mapping[str, str | Path] = MappingProxyType({}),
         writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
+        shared: Sequence[SharedFolder] = (),
         packages: Sequence[str | Path | PinnedPackage] = (),
         images: Sequence[str | Path | HostRoot] = (),
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
@@ -126,7 +129,12 @@ class Network(EditableNetwork):
             kernel=kernel,
             seed=seed,
             memory_bytes=case.memory_bytes,
-            folders=share_folders({**folders, **package_folders(names)}, writable_folders),
+            folders=check_places(
+                [
+                    *share_folders({**folders, **package_folders(names)}, writable_folders),
+                    *shared,
+                ]
+            ),
             images=images_shown(roots),
             packages=packages_for_guests(pinned).folder if pinned else None,
             on_wait=on_wait,
@@ -158,8 +166,7 @@ class Network(EditableNetwork):
         kernel: str = NEWEST,
         seed: int = 1,
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
-        folders: Mapping[str, str | Path] = MappingProxyType({}),
-        writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
+        shared: Sequence[SharedFolder] = (),
         on_wait: Callable[[], None] = lambda: None,
     ) -> Network:
         """Build a network from a value, and run its set-up lines.
@@ -172,8 +179,7 @@ class Network(EditableNetwork):
             kernel: the kernel's version.
             seed: as for `Network`.
             memory_bytes: the machine's memory.
-            folders: as for `Network`.
-            writable_folders: likewise.
+            shared: folders of the host that the machine sees.
             on_wait: as for `Session`.
 
         Raises:
@@ -184,8 +190,7 @@ class Network(EditableNetwork):
             seed=seed,
             kernel=kernel,
             memory=memory_bytes,
-            folders=folders,
-            writable_folders=writable_folders,
+            shared=shared,
             packages=packages,
             images=list(model.roots.values()),
             on_wait=on_wait,

@@ -179,6 +179,7 @@ class Session:
                         **{name: one.path for name, one in names.items() if not one.is_writable},
                     },
                     writable={name: one.path for name, one in names.items() if one.is_writable},
+                    counted=tuple(one.path for one in folders if one.is_counted),
                     places=tuple(places),
                     cpu=stack.enter_context(reserve_cpu()),
                     seed=seed,

@@ -18,8 +18,9 @@ from longfat.model.probes import Queue, Tcp
 from longfat.model.traffic import Bulk, Iperf3, Ping
 from longfat.output.plot import Line, Panel
 from longfat.output.report.curves import RunCurves
+from longfat.output.report.figure_files import PlotFiles, PlotRequest
 from longfat.output.report.groups import group_runs, seeds_note
-from longfat.output.report.plots import PlotFiles, PlotRequest, plot_runs
+from longfat.output.report.plots import plot_runs
 from longfat.output.report.series import Series
 from tests.resealed import reseal
 

@@ -57,6 +57,7 @@ class Machine:
         memory_bytes: the machine's memory.
         writable: more folders that the guest can write to, by their names under
             `/tmp/longfat/`.
+        counted: those of the writable folders that count for its quota of disk and files.
         places: additional folders of the guest's root, as mount points.
         line: the channel of a live machine, whose guest takes orders from it; None if
             the guest needs none.
@@ -83,6 +84,7 @@ class Machine:
         seed: int,
         memory_bytes: int,
         writable: Mapping[str, Path] | None = None,
+        counted: Sequence[Path] = (),
         places: Sequence[str] = (),
         line: Line | None = None,
         stall_cpu_s: float = STALL_CPU_S,
@@ -140,7 +142,7 @@ class Machine:
         if line is not None:
             line.close_far()
         watch = QuotaWatch(
-            quota, folders=(run, *sandboxed.folders), own_folders=sandboxed.own_folders
+            quota, folders=(run, *counted, *sandboxed.folders), own_folders=sandboxed.own_folders
         )
         self._pulse = _Pulse(self._guarded, kernel, stall_cpu_s, watch)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.live.session import LIVE_ENVIRONMENT
+from longfat.live.shell.programs import SEARCH_PATH
 from longfat.model.traffic.preload import IPERF3, preload
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def environment(node: str, *, term: str | None = None) -> dict[str, str]:
         node: the node of the shell.
         term: the kind of its terminal, if it has one.
     """
-    own = {"LONGFAT_NODE": node, "SHELL": "/bin/bash"}
+    own = {"LONGFAT_NODE": node, "SHELL": "/bin/bash", "PATH": SEARCH_PATH}
     if term is not None:
         # A user may type non-ASCII characters.
         own |= {"TERM": term, "LC_ALL": "C.UTF-8"}

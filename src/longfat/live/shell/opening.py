@@ -9,6 +9,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.live.network import Network
+from longfat.live.shell.programs import install_programs, package_folders
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, LinkImpairments, Switch
 from longfat.model.network import Network as Model
@@ -17,7 +18,10 @@ from longfat.study.formats.open import Opened, open_network
 from longfat.study.labs import find_study
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from longfat.live.folders import SharedFolder
 
 # Something to send through: TCP over a link without a rate would never be done with a second.
 _SHAPE = LinkImpairments(rate_bps=10**9, delay_s=0.001)
@@ -82,16 +86,20 @@ def plan_session(
     )
 
 
-def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
-    """Boot a machine and build the network in it.
+def open_live(
+    plan: Plan, *, node: str, factor: float | None = None, folders: Sequence[SharedFolder] = ()
+) -> Network:
+    """Boot a machine, build the network in it, and install the programs for people.
 
     Args:
         plan: what to open.
         node: the node for a shell.
         factor: the pace, see `longfat.live.Clock.pace`; None to control it later.
+        folders: folders of the host that the machine sees.
 
     Raises:
-        InputError: there is no such node, or a set-up line failed.
+        InputError: there is no such node, two folders have the same path, or a set-up line
+            failed.
         HostError: the host lacks the kernel, or what a sandbox needs.
     """
     model = plan.opened.network
@@ -112,7 +120,9 @@ def open_live(plan: Plan, *, node: str, factor: float | None = None) -> Network:
         kernel=plan.kernel,
         seed=plan.seed,
         memory_bytes=plan.opened.memory_bytes or DEFAULT_MEMORY_BYTES,
+        shared=(*package_folders(), *folders),
     )
+    install_programs(network.session, folders)
     # In this time Linux marks each interface as up.
     network.session.run_until(until_ns=network.session.now_ns + 10**9)
     if factor is not None:

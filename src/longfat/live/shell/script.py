@@ -11,21 +11,25 @@ from typing import TYPE_CHECKING
 
 from longfat.live.session import RejectedError
 from longfat.live.shell.bashrc import PLACE, bashrc, environment
+from longfat.live.shell.work_folder import HOME
 from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     from longfat.live import Network
 
-_FOLDER, _FILE = "/root", "/run/stdin"
+_FILE = "/run/stdin"
 
 
-def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int, int]) -> int:
+def run_script(
+    network: Network, script: bytes, *, node: str, folder: str, outputs: tuple[int, int]
+) -> int:
     """Run a script to its end, as fast as the machine can unless the network has a pace.
 
     Args:
         network: the network, built.
         script: the lines.
         node: the host that it runs at, or another node for root.
+        folder: its working directory, except at a host with a root of its own.
         outputs: descriptors for its output and its standard error.
 
     Returns:
@@ -48,7 +52,7 @@ def run_script(network: Network, script: bytes, *, node: str, outputs: tuple[int
         ["bash", "--noprofile", _FILE],
         node=place,
         environment={**environment(place), "BASH_ENV": PLACE},
-        folder=_FOLDER,
+        folder=HOME if place in network.model.roots else folder,
         on_output=show,
     )
     session.run_until(ended=[task])

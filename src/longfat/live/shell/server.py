@@ -18,6 +18,7 @@ from longfat.live.shell.listener import Acceptor
 from longfat.live.shell.notes import SetPace, Skip, format_pace
 from longfat.live.shell.registry import published
 from longfat.live.shell.terminal import Terminal, signal_descriptor
+from longfat.live.shell.work_folder import HOME
 from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ SKIP_KEY = b"\x1d"
 
 _SKIP_BEGINS = b"\r\n[full speed until a command ends; Ctrl-] again for real time]\r\n"
 _SKIP_ENDS = b"\r\n[real time]\r\n"
-_HOME = "/root"
 _LOOK_EVERY_S = 0.25
 # A terminal with this much pending output gets no more; the machine waits for it.
 _MOST_UNSENT_BYTES = 1 << 18
@@ -47,6 +47,7 @@ def hold(
     *,
     name: str,
     node: str,
+    folder: str,
     factor: float | None = REAL_TIME,
     welcome: Callable[[str], None],
 ) -> int:
@@ -56,6 +57,7 @@ def hold(
         network: the network, built.
         name: the name of the session, so that others can attach to it.
         node: the node of the shell in this terminal.
+        folder: the working directory of shells, except at hosts with roots of their own.
         factor: virtual seconds in a second of wall time, while a command is in the foreground of
             a terminal; full speed, if None.
         welcome: called with the session's name before the terminal is put into raw mode.
@@ -70,7 +72,7 @@ def hold(
     """
     with published(name) as (listener, called), selectors.EpollSelector() as selector:
         network.session.write_everywhere(PLACE, bashrc(network.model, session=called).encode())
-        holder = _Holder(network, name=called, selector=selector, factor=factor)
+        holder = _Holder(network, name=called, folder=folder, selector=selector, factor=factor)
         holder.listen(listener)
         place = holder.place(node)
         welcome(called)
@@ -86,12 +88,14 @@ class _Holder:
         network: Network,
         *,
         name: str,
+        folder: str,
         selector: selectors.EpollSelector,
         factor: float | None,
     ) -> None:
         self._network = network
         self._session = network.session
         self._name = name
+        self._folder = folder
         self._selector = selector
         self._clock = ClockController(network.session, factor=factor)
         self._show_pace(factor)
@@ -197,7 +201,7 @@ class _Holder:
             SHELL,
             node=place,
             environment=environment(place, term=term),
-            folder=_HOME,
+            folder=HOME if place in self._network.model.roots else self._folder,
             terminal=(rows, columns),
         )
         client = TerminalClient(node=place, screen=screen, task=task)

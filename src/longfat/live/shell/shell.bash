@@ -18,8 +18,8 @@ at() {
     set -- env LD_PRELOAD="$_lf_shim" "$@"
   fi
   if [[ $node == root || " ${_lf_switches[*]} " == *" $node "* ]]; then
-    # Process 1 is always in the root's namespaces.
-    LONGFAT_NODE=root nsenter -t 1 -n -m -- "$@"
+    # Process 1 is always in the root's namespaces. Entering them leads to /.
+    LONGFAT_NODE=root nsenter -t 1 -n -m -- sh -c 'cd "$PWD" 2>/dev/null; exec "$@"' sh "$@"
   elif [[ " ${_lf_hosts[*]} " == *" $node "* ]]; then
     LONGFAT_NODE=$node ip netns exec "$node" "$@"
   else

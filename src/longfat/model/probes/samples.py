@@ -199,7 +199,7 @@ class SampleStream:
             time_s = time_ns / 1e9
             self._count_record()
             if length:
-                for body in _messages(view[_RECORD.size : _RECORD.size + length]):
+                for body in message_bodies(view[_RECORD.size : _RECORD.size + length]):
                     self._messages += 1
                     yield Message(time_s, self._sources[index], body)
             if index == len(self._sources) - 1:
@@ -258,7 +258,8 @@ def growth(counts: ArrayLike, *, from_start: bool) -> int:
     return int(np.where(steps < 0, values, steps).sum())
 
 
-def _messages(view: memoryview) -> Iterator[memoryview]:
+def message_bodies(view: memoryview) -> Iterator[memoryview]:
+    """Yield the bodies of netlink messages, up to the first that is not whole."""
     while len(view) >= _MESSAGE.size:
         length = _MESSAGE.unpack_from(view)[0]
         if not _MESSAGE.size <= length <= len(view):

@@ -33,7 +33,7 @@ class _Quantity:
     read: Callable[[Interval], tuple[float, float | None]]
     mean: bool = False
     running: bool = False
-    varies: bool = False  # drawn only where it varies
+    is_mostly_constant: bool = False  # drawn only where it varies, unless constants are wanted
     zeros: bool = True  # zeros alone are drawn too
     counted: str = ""
 
@@ -81,7 +81,7 @@ _QUANTITIES: dict[str, _Quantity] = {
         unit=Unit.BYTES,
         read=_at_end(lambda row: row.pmtu_bytes),
         mean=True,
-        varies=True,
+        is_mostly_constant=True,
     ),
     "jitter": _Quantity(
         title="Jitter",
@@ -119,18 +119,24 @@ def read_reports(paths: Sequence[Path]) -> list[AnyReport]:
     return [read_any_report(path) for path in dict.fromkeys(paths)]
 
 
-def foreign_panels(reports: Sequence[AnyReport], metrics: Sequence[str] = ()) -> list[Panel]:
+def foreign_panels(
+    reports: Sequence[AnyReport], metrics: Sequence[str] = (), *, constants: bool = False
+) -> list[Panel]:
     """Return a panel for each quantity that any of the reports contains.
 
     Args:
         reports: the reports; at least one.
         metrics: the requested quantities, of `FOREIGN_METRICS`; all where none are given.
+        constants: include the path's MTU even where it does not vary.
     """
     tests = [test for one in _labelled(reports) for test in one]
     if len(tests) == 1:
         tests = [dataclasses.replace(tests[0], label="")]
-    found = [_panel(name, _QUANTITIES[name], tests) for name in metrics or FOREIGN_METRICS]
-    return [panel for panel in found if panel is not None]
+    panels = [
+        _panel(name, _QUANTITIES[name], tests, constants=constants)
+        for name in metrics or FOREIGN_METRICS
+    ]
+    return [panel for panel in panels if panel is not None]
 
 
 def _labelled(reports: Sequence[AnyReport]) -> list[list[_Test]]:
@@ -157,13 +163,16 @@ def _tests(report: AnyReport, name: str) -> list[_Test]:
     return [_Test(f"{name} {words}".strip(), rows) for words, rows in found.items()]
 
 
-def _panel(name: str, quantity: _Quantity, tests: Sequence[_Test]) -> Panel | None:
+def _panel(
+    name: str, quantity: _Quantity, tests: Sequence[_Test], *, constants: bool
+) -> Panel | None:
     lines = [_line(quantity, test, look) for look, test in enumerate(tests)]
     values = np.concatenate([line.values for line in lines])
     parts = [part.values for line in lines for part in line.parts] or [values]
     if not len(values) or (not quantity.zeros and not values.any()):
         return None
-    if quantity.varies and all(len(np.unique(part)) <= 1 for part in parts):
+    is_constant = all(len(np.unique(part)) <= 1 for part in parts)
+    if quantity.is_mostly_constant and is_constant and not constants:
         return None
     title = quantity.title
     if any(line.parts for line in lines):

@@ -14,6 +14,17 @@ Nothing here changes the results of a case: it reads files that grow, and at a p
 the machine is held from outside (`longfat.engine.machine.pace`).
 """
 
-from longfat.output.watch.play import Order, watch_in_lines, watch_on_screen
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from longfat.output.watch.play import Order, watch_in_lines, watch_on_screen
 
 __all__ = ["Order", "watch_in_lines", "watch_on_screen"]
+
+
+def __getattr__(name: str) -> object:
+    """Load what runs cases when it is first used: `plot_q.sh` in a machine needs the chart only."""
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.play"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
