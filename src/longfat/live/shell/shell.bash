@@ -19,7 +19,8 @@ at() {
   fi
   if [[ $node == root || " ${_lf_switches[*]} " == *" $node "* ]]; then
     # Process 1 is always in the root's namespaces. Entering them leads to /.
-    LONGFAT_NODE=root nsenter -t 1 -n -m -- sh -c 'cd "$PWD" 2>/dev/null; exec "$@"' sh "$@"
+    set -- sh -c 'cd "$1" 2>/dev/null; shift; exec "$@"' sh "$PWD" "$@"
+    LONGFAT_NODE=root nsenter -t 1 -n -m -- "$@"
   elif [[ " ${_lf_hosts[*]} " == *" $node "* ]]; then
     LONGFAT_NODE=$node ip netns exec "$node" "$@"
   else

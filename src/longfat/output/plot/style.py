@@ -82,14 +82,20 @@ _SETTINGS: dict[str, Any] = {
 
 
 @contextmanager
-def figure_style(*, salt: str = "longfat", dpi: float = 200.0) -> Iterator[None]:
+def figure_style(
+    *, salt: str = "longfat", dpi: float = 200.0, font_subsets: bool = True
+) -> Iterator[None]:
     """Draw and save in longfat's style, regardless of a user's matplotlibrc.
 
     Args:
         salt: what the identifiers inside an SVG are made from; figures that
             share a page need different ones.
         dpi: how many pixels an inch of a PNG has.
+        font_subsets: a PDF contains the used part of the font (Type 42). If not, it contains
+            the outlines of the used characters (Type 3), which takes less than half the time.
     """
     settings = {**_SETTINGS, "svg.hashsalt": salt, "savefig.dpi": dpi}
+    if not font_subsets:
+        settings["pdf.fonttype"] = 3
     with matplotlib.style.context(settings, after_reset=True):
         yield

@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
 def _plot(arguments: list[str]) -> int:
     check_arguments(arguments, "plot_iperf.sh REPORT, a file that `iperf3 -J` wrote")
     report = read_any_report(Path(arguments[0]))
-    request = PlotRequest(forms=("pdf",), constants=True)
+    request = PlotRequest(forms=("pdf",), font_subsets=False, constants=True)
     plotted = draw_reports([report], request, out=_RESULTS)
     try:
         tables = _write_tables(report.streams)

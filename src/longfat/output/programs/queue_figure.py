@@ -39,7 +39,9 @@ def write_figure(
     )
     panel = Panel(name=name, title="Queue: bytes that wait", lines=(line,))
     # A single sample has a place on the axis, too.
-    request = PlotRequest(forms=("png", "pdf"), end_s=max(samples[-1].time_s, 0.1))
+    request = PlotRequest(
+        forms=("png", "pdf"), font_subsets=False, end_s=max(samples[-1].time_s, 0.1)
+    )
     title = f"{interface} ({samples[-1].qdisc})"
     time_label = "virtual time since the start of plot_q.sh (s)"
     figures, _ = figures_over_time([panel], request, title, time_label)

@@ -46,6 +46,7 @@ class PlotRequest:
         end_s: where it ends; None for the end of the data.
         title: the text above each figure; None for names of what is drawn.
         forms: the file formats, of `longfat.output.plot.FORMS`.
+        font_subsets: see `longfat.output.plot.figure_style`.
         constants: of iperf3 reports, draw quantities that do not vary, too.
     """
 
@@ -55,6 +56,7 @@ class PlotRequest:
     end_s: float | None = None
     title: str | None = None
     forms: tuple[str, ...] = FORMS
+    font_subsets: bool = True
     constants: bool = False
 
     def __post_init__(self) -> None:
@@ -139,7 +141,7 @@ def write_figures(
         out.mkdir(parents=True, exist_ok=True)
         for one in figures:
             name = _FILES.get(one.name, one.name)
-            with figure_style(salt=name):
+            with figure_style(salt=name, font_subsets=request.font_subsets):
                 figure = one.draw()
                 for form in dict.fromkeys(request.forms):
                     path = out / f"{name}.{form}"
