@@ -522,15 +522,19 @@ class Session:
     def _root_of(self, node: str) -> str:
         return node if node in self._roots else ""
 
-    def put_files(self, files: Iterable[File]) -> None:
+    def put_files(self, files: Iterable[File], *, in_roots: bool = True) -> None:
         """Write a case's files, even where the guest cannot.
+
+        Args:
+            files: the files; their folders are created.
+            in_roots: write them into hosts' own roots, too.
 
         Raises:
             InputError: the guest failed.
         """
         self.pause()
         given = [file.to_json() for file in files]
-        for node in ("", *self._roots):
+        for node in ("", *(self._roots if in_roots else ())):
             answer = self.order("files", files=given, node=node)
             if "words" in answer:
                 raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")

@@ -23,6 +23,7 @@ from longfat.engine.kernel.cache import root
 from longfat.engine.machine import INTERPRETER, is_visible
 from longfat.execution.tools import GUEST_PATH
 from longfat.live.folders import SharedFolder
+from longfat.model.case import File
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,16 +99,17 @@ def _packages() -> tuple[tuple[SharedFolder, str], ...]:
 def install_programs(session: Session, folders: Sequence[SharedFolder]) -> None:
     """Write the executables into a machine that sees `package_folders`.
 
-    Hosts with roots of their own do not get them: an image has another Python, or none.
+    Hosts with roots of their own do not get them: an image has another Python, or none. No
+    virtual time passes.
 
     Args:
         session: the machine.
         folders: the folders of the user's computer in which people work.
     """
-    task = session.start(["mkdir", "-p", _FONTS])
-    session.run_until(ended=[task])
-    session.forget(task)
     outside = json.dumps({folder.place: str(folder.path) for folder in folders})
+    files = [
+        File(path=f"{_FONTS}/{name}", content=content) for name, content in _font_list().items()
+    ]
     for name, module in PROGRAMS.items():
         text = _EXECUTABLE.format(
             path=shlex.quote(":".join(path for _, path in _packages())),
@@ -116,9 +118,8 @@ def install_programs(session: Session, folders: Sequence[SharedFolder]) -> None:
             python=shlex.quote(str(INTERPRETER)),
             module=module,
         )
-        session.write_file(f"{FOLDER}/{name}", text.encode(), mode=0o755)
-    for name, content in _font_list().items():
-        session.write_file(f"{_FONTS}/{name}", content)
+        files.append(File(path=f"{FOLDER}/{name}", content=text.encode(), executable=True))
+    session.put_files(files, in_roots=False)
 
 
 def _spec_folders(name: str) -> list[str]:

@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
-from longfat.output.programs.places import check_arguments, path_outside, print_error, run
+from longfat.output.programs.places import (
+    check_arguments,
+    outside_folders,
+    path_outside,
+    print_error,
+    run,
+)
 
 _NAME = "xdg-open"
 # The exit statuses of xdg-open(1).
@@ -30,11 +36,9 @@ def _open(arguments: list[str]) -> int:
         return _NOT_FOUND
     outside = path_outside(name)
     if outside is None:
-        print_error(
-            _NAME,
-            f"{name} is in the machine's memory only, and the machine has no screen; copy it"
-            " to the folder where the shell began, which is on your computer",
-        )
+        folders = " or ".join(outside_folders())
+        hint = f"; copy it to {folders}, which is on your computer" if folders else ""
+        print_error(_NAME, f"{name} is in the machine's memory, which has no screen{hint}")
         return _FAILED
     print("the machine has no screen; open this file on your computer:")
     print(_linked(outside))

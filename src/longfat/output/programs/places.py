@@ -22,13 +22,19 @@ FOLDERS_VARIABLE = "LONGFAT_FOLDERS"
 """The environment variable: a JSON object of the computer's paths by the machine's."""
 
 
+def outside_folders() -> dict[str, str]:
+    """Return the paths of folders on the user's computer, by their paths in the machine."""
+    folders: dict[str, str] = json.loads(os.environ.get(FOLDERS_VARIABLE, "{}"))
+    return folders
+
+
 def path_outside(path: str) -> str | None:
     """Return the path of a file on the user's computer; None if it is only in the machine.
 
     Args:
         path: its path in the machine, absolute or relative to the working directory.
     """
-    folders: dict[str, str] = json.loads(os.environ.get(FOLDERS_VARIABLE, "{}"))
+    folders = outside_folders()
     real = Path(os.path.realpath(path))
     for place in sorted(folders, key=len, reverse=True):
         if real.is_relative_to(place):

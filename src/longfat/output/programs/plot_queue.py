@@ -30,6 +30,7 @@ _NAME = "plot_q.sh"
 _USAGE = "plot_q.sh INTERFACE [SECONDS]"
 _EVERY_S = 0.1
 _TICKS_PER_FRAME = 2
+_SHOW_OUTPUT_S = 0.001
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -49,10 +50,13 @@ def _plot(arguments: list[str]) -> int:
     if not samples:
         print_error(_NAME, f"{interface} has no queue")
         return 1
-    names = _write_files(samples, interface)
     _print_summary(samples, interface)
-    folder = path_outside(".") or "the working directory, in the machine's memory"
-    print(f"{', '.join(names)} are in {folder}")
+    # Output is shown when a process sleeps; drawing takes seconds, and no virtual time.
+    sys.stdout.flush()
+    time.sleep(_SHOW_OUTPUT_S)
+    print(", ".join(_write_files(samples, interface)))
+    if (folder := path_outside(".")) is not None:
+        print(f"on your computer: {folder}")
     return 0
 
 
@@ -145,7 +149,7 @@ def _print_summary(samples: Sequence[Sample], interface: str) -> None:
     mean = format_quantity(sum(backlogs) / len(backlogs), Unit.BYTES)
     peak = format_quantity(max(backlogs), Unit.BYTES)
     print(
-        f"{interface}: {len(samples)} samples in {samples[-1].time_s:.1f} s of virtual time;"
+        f"{interface}: {len(samples)} samples in {samples[-1].time_s:.1f} s;"
         f" queue: mean {mean}, peak {peak}"
     )
 

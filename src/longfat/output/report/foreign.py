@@ -78,9 +78,10 @@ _QUANTITIES: dict[str, _Quantity] = {
     ),
     "mtu": _Quantity(
         title="Path MTU",
-        unit=Unit.BYTES,
+        unit=Unit.COUNT,  # nobody writes 1500 bytes as 1.46 KB
         read=_at_end(lambda row: row.pmtu_bytes),
         mean=True,
+        counted="bytes",
         is_mostly_constant=True,
     ),
     "jitter": _Quantity(

@@ -19,6 +19,7 @@ from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.runs import FlowTime
 from longfat.live import Network
 from longfat.live.shell.notes import SetPace
+from longfat.live.shell.programs import install_programs, package_folders
 from longfat.live.shell.server import SKIP_KEY
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.watch.plan import queue_limits
@@ -106,10 +107,12 @@ class SessionController:
             kernel=case.kernel,
             seed=case.seed,
             memory_bytes=case.memory_bytes,
+            shared=package_folders(),
             on_wait=on_wait,
         )
         try:
             self._session = self._network.session
+            install_programs(self._session, ())
             # In this time Linux brings all interfaces up.
             self._session.run_until(until_ns=self._session.now_ns + 10**9)
             self.terminals = Terminals(
