@@ -29,13 +29,14 @@ from sphinx.errors import SphinxError
 
 from longfat import __version__
 from longfat.cli.main import commands
-from longfat.study.text import ENGLISH, find_texts, language_of
+from longfat.study.text import ENGLISH, Language, find_texts, language_of, nodes_of_block
 from tools.gallery import write_gallery
 from tools.notebook import notebook_page
 
 _TOP = Path(__file__).parents[1]
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_OPENING = re.compile(r"^(?P<indent> *)```(?P<info>sh .+)$", re.MULTILINE)
 
 HOW_TO = (
     *(
@@ -192,6 +193,24 @@ def with_links(text: str, *, file: str, names: Mapping[str, str]) -> str:
     )
 
 
+def with_nodes(text: str, *, language: Language) -> str:
+    """Return a lab's text whose blocks of lines have captions that name the nodes to type at.
+
+    Args:
+        text: the text's Markdown.
+        language: what it is written in.
+    """
+
+    def caption(opening: re.Match[str]) -> str:
+        nodes = nodes_of_block(opening["info"])
+        if not nodes:
+            return opening[0]
+        indent = opening["indent"]
+        return f"{indent}```{{code-block}} sh\n{indent}:caption: {language.typed_at(nodes)}\n"
+
+    return _OPENING.sub(caption, text)
+
+
 def command_pages(group: click.Group) -> str:
     """Return the reference of all commands, from their help.
 
@@ -241,6 +260,7 @@ def write_source(folder: Path, *, top: Path = _TOP, results: bool = False) -> No
         text = with_links((top / file).read_text(encoding="utf-8"), file=file, names=known)
         if name.startswith(("labs/", "studies/")):
             text = text.replace("\n[network]\n", "\n")  # where a report draws the network
+            text = with_nodes(text, language=language_of(_language(name)))
             text = _with_languages(text, name, names)
         page = folder / f"{name}.md"
         page.parent.mkdir(parents=True, exist_ok=True)

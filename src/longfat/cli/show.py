@@ -8,10 +8,16 @@ after their questions.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import click
-from rich.markdown import Markdown
+from markdown_it.token import Token
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markdown import CodeBlock, Markdown, MarkdownContext, MarkdownElement
+from rich.syntax import Syntax
+from rich.text import Text
 
 from longfat.cli.completion import complete_study
 from longfat.cli.console import stdout
@@ -22,9 +28,11 @@ from longfat.study.labs import StudyFolder, find_lab
 from longfat.study.text import (
     ENGLISH,
     NETWORK_LINE,
+    Language,
     LanguageChoice,
     is_answer_label,
     language_of,
+    nodes_of_block,
     read_text,
 )
 
@@ -42,6 +50,60 @@ _NETWORK = re.compile(rf"^{re.escape(NETWORK_LINE)}\s*$\n?", re.MULTILINE)
 _CODE_TAG = re.compile(r"</?code>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^>]*>", re.IGNORECASE)
 _PLAIN_START = re.compile(r"[\w\"'(*`]")
+
+
+class _Block(CodeBlock):
+    """A code block below a line that names the nodes at which it is typed.
+
+    Its lines are as wide as they are, since one that is broken cannot be copied; but in lists,
+    which would cut them off.
+    """
+
+    def __init__(self, lexer_name: str, theme: str, *, title: str) -> None:
+        super().__init__(lexer_name, theme)
+        self._title = title
+        self._is_nested = False
+
+    @classmethod
+    def create(cls, markdown: Markdown, token: Token) -> _Block:
+        assert isinstance(markdown, _LabText)
+        nodes = nodes_of_block(token.info)
+        title = markdown.language.typed_at(nodes) if nodes else ""
+        lexer = token.info.partition(" ")[0] or "text"
+        return cls(lexer, markdown.code_theme, title=title)
+
+    def on_enter(self, context: MarkdownContext) -> None:
+        super().on_enter(context)
+        self._is_nested = len(context.stack) > 1
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        if self._title:
+            yield Text(self._title, style="bold")
+        if self._is_nested:
+            yield from super().__rich_console__(console, options)
+            return
+        code = str(self.text).rstrip()
+        text = Syntax(code, self.lexer_name, theme=self.theme).highlight(code)
+        for line in text.split():
+            yield Text("  ", no_wrap=True, overflow="ignore").append(line)
+
+
+class _LabText(Markdown):
+    """A lab's text.
+
+    Args:
+        markup: the Markdown.
+        language: the language that it is in.
+    """
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "fence": _Block}
+
+    def __init__(self, markup: str, *, language: Language) -> None:
+        # A theme of the terminal's own colours, for terminals may be dark or light.
+        super().__init__(markup, code_theme="ansi_dark")
+        self.language = language
 
 
 @click.command()
@@ -68,15 +130,15 @@ def show(lab: str, *, as_study: bool, answers: bool | None, language: LanguageCh
         )
     code = language.choose(files, of=f"the lab {found.name!r}") or ENGLISH
     text = read_text(files[code])
-    word = language_of(code).answer
+    spoken = language_of(code)
     console = stdout()
     if not console.is_terminal:
         click.echo(text if answers is not False else fold_answers(text), nl=False)
         return
-    plain = unfold_answers(text, word=word) if answers else fold_answers(text)
+    plain = unfold_answers(text, word=spoken.answer) if answers else fold_answers(text)
     plain = _NETWORK.sub("", plain)
-    # A theme of the terminal's own colours, for terminals may be dark or light.
-    console.print(Markdown(plain, code_theme="ansi_dark"), width=min(console.width, _WIDEST))
+    width = min(console.width, _WIDEST)
+    console.print(_LabText(plain, language=spoken), width=width, crop=False)
     if not answers and plain != text:
         same = f" --language {code}" if language.strict else ""
         console.print(f"\n[dim]With the answers: longfat show {lab}{same} --answers[/dim]")

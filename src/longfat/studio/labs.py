@@ -104,15 +104,16 @@ class LabBook:
         return _written(self._labs.find(name), LanguageChoice(wanted=(language,)))
 
 
-def _written(lab: StudyFolder, language: LanguageChoice) -> dict[str, Any]:
-    study = read_study(lab.folder, language=language)
+def _written(lab: StudyFolder, choice: LanguageChoice) -> dict[str, Any]:
+    study = read_study(lab.folder, language=choice)
     written = study.text or StudyText(markdown="")
     title = written.title(study.title)
     nodes = {ROOT_NAMESPACE}
     for planned in study.cases.values():
         nodes |= {host.name for host in planned.case.network.hosts}
         nodes |= {switch.name for switch in planned.case.network.switches}
-    text = page_text(written.markdown, title=title, steps_at=nodes)
+    language = language_of(written.language)
+    text = page_text(written.markdown, title=title, language=language, steps_at=nodes)
     # A column of names has no title, which a heading must have.
     html = place_network(text.html, Markup("")).replace("<th></th>", Markup("<td></td>"))
     return {"name": lab.name, "title": title, "language": written.language, "html": html}

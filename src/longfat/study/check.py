@@ -14,7 +14,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from longfat.errors import InputError, Place
 from longfat.study.document import parse_document
-from longfat.study.expand import read_setup
+from longfat.study.expand import read_network_setup, read_setup
 from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.images import Images
 from longfat.study.model import Study
@@ -137,7 +137,8 @@ def proposed(
         if "network" not in fields:
             return ()
         network = read_network(fields["network"], traces=Traces(beside), images=Images(beside))
-        setup = read_setup(fields["setup"]) if "setup" in fields else ()
+        setup = read_network_setup(fields["network"])
+        setup += read_setup(fields["setup"]) if "setup" in fields else ()
     except InputError:
         return ()
     lines = [line.command.line for line in setup]

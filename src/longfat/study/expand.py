@@ -5,7 +5,7 @@ A case lists how it differs from what all cases have in common:
 * `kernel`, `seed`, `seeds`, `memory`, `network` and `packages` replace the common field;
 * `files` is merged by path: a file replaces the common one at its path or is added,
   and a path with no value is left out;
-* `setup` and `events` are appended to the common ones;
+* `setup` and `events` are appended to the common ones, and `setup` to the lines of the network;
 * `flows` is merged by name: a whole flow replaces the common one or is added
   after the common ones, single fields override those of the common flow, and a
   flow with no value is left out;
@@ -39,7 +39,7 @@ from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file,
 from longfat.study.flows import Draft, check_flows, draft_flow, ends_of, merge_flow, read_flow
 from longfat.study.images import Images
 from longfat.study.model import Planned
-from longfat.study.network import check_host, read_network
+from longfat.study.network import SETUP, check_host, read_network
 from longfat.study.node import Node, typed_lines
 from longfat.study.packages import read_packages
 from longfat.study.probes import Written, check_probes, read_probe
@@ -118,6 +118,7 @@ class Settings:
         help="the machine's memory",
     )
     network: Network | None = None
+    network_setup: tuple[Line, ...] = ()
     traces: Traces | None = None
     files: Mapping[str, WrittenFile] = field(default_factory=dict)
     packages: tuple[PinnedPackage, ...] = ()
@@ -126,6 +127,11 @@ class Settings:
     flows: Mapping[str, Draft] = field(default_factory=dict)
     probes: Mapping[str, Written] = field(default_factory=dict)
     events: tuple[WrittenEvent, ...] = ()
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The set-up lines in the order in which they are typed: first those of the network."""
+        return self.network_setup + self.setup
 
 
 def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadBeside) -> Settings:
@@ -139,7 +145,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
     Raises:
         InputError: a value is wrong.
     """
-    network, traces = common.network, common.traces
+    network, traces, network_setup = common.network, common.traces, common.network_setup
     files, flows, probes = dict(common.files), dict(common.flows), dict(common.probes)
     setup, events = common.setup, common.events
     # Each of them is read though another one may be wrong, in this order.
@@ -149,6 +155,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
         traces = Traces(beside)
         reader = partial(read_network, node, traces=traces, images=Images(beside))
         network = node.attempt(reader) or network
+        network_setup = node.attempt(partial(read_network_setup, node)) or ()
     packages = common.packages, common.packages_places
     if node := fields.get("packages"):
         packages = node.attempt(partial(read_packages, node, read=beside)) or packages
@@ -165,6 +172,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
         common,
         **declared,
         network=network,
+        network_setup=network_setup,
         traces=traces,
         files=files,
         packages=packages[0],
@@ -234,6 +242,21 @@ def read_setup(node: Node) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def read_network_setup(network: Node) -> tuple[Line, ...]:
+    """Read the set-up lines that belong to a network, so that it is never without them.
+
+    Args:
+        network: the value of `network`.
+
+    Raises:
+        InputError: as `read_setup`.
+    """
+    if not network.is_mapping:
+        return ()  # which reading the network reports
+    found = (value for key, value in network.items("a network") if key.text == SETUP)
+    return tuple(line for node in found for line in read_setup(node))
+
+
 def _read_entry(entry: Node, form: str) -> list[Line]:
     items = entry.items(form)
     if len(items) != 1:
@@ -256,7 +279,7 @@ def name_mistakes(settings: Settings) -> Iterator[InputError]:
     network = settings.network
     if network is None:
         return
-    for line in settings.setup:
+    for line in settings.lines:
         if reason := check_host(line.command.node, network, root=True):
             yield InputError(reason, place=line.node_place)
     for draft in settings.flows.values():
@@ -274,7 +297,7 @@ def _check_entrypoints(
     settings: Settings, flows: Sequence[tuple[Flow, Draft]], network: Network
 ) -> None:
     """Check that a replacement for an image's own command is at a host whose image has one."""
-    lines = [(line.command.node, line.command.line, line.line_place) for line in settings.setup]
+    lines = [(line.command.node, line.command.line, line.line_place) for line in settings.lines]
     lines += [(host, line, draft.place) for flow, draft in flows for host, line in flow.lines_at]
     lines += [
         (written.event.node, written.event.line, written.place)
@@ -331,12 +354,12 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         if found:
             raise found[0]
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
-        check_flows(flows, settings.network, [line.command.line for line in settings.setup])
+        check_flows(flows, settings.network, [line.command.line for line in settings.lines])
         _check_entrypoints(settings, flows, settings.network)
         check_events(
             settings.events,
             settings.network,
-            setup=[line.command for line in settings.setup],
+            setup=[line.command for line in settings.lines],
             flows=[flow for flow, _ in flows],
         )
         check_probes(settings.probes.values(), [flow for flow, _ in flows], settings.network)
@@ -347,7 +370,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         network=settings.network,
         files=tuple(files[path].file for path in sorted(files)),
         packages=settings.packages,
-        setup=tuple(line.command for line in settings.setup),
+        setup=tuple(line.command for line in settings.lines),
         flows=tuple(flow for flow, _ in flows),
         probes=tuple(written.probe for written in settings.probes.values()),
         events=tuple(written.event for written in settings.events),
@@ -357,11 +380,12 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     return Planned(
         case=case,
         places=CasePlaces(
-            setup=tuple(line.line_place for line in settings.setup),
+            setup=tuple(line.line_place for line in settings.lines),
             events=tuple(written.place for written in settings.events),
             flows=tuple(draft.place for _, draft in flows),
             packages=settings.packages_places,
         ),
         title=title,
         seeds=settings.seeds,
+        network_lines=len(settings.network_setup),
     )

@@ -53,12 +53,14 @@ class Planned:
         places: where its parts were written.
         title: what a table calls it; the case's name where the study gives no title.
         seeds: how many times to run it, with the case's seed and those that follow.
+        network_lines: how many of its set-up lines belong to its network; they are the first.
         parameters: of a case of a grid, what each parameter is in it.
     """
 
     case: Case
     title: str
     seeds: int = 1
+    network_lines: int = 0
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
     places: CasePlaces = NOWHERE
 
@@ -165,7 +167,8 @@ class Study:
         """Return the network for who works in it by hand, as a case.
 
         A study of one case has it as it is. Of several it is what they have in common, or
-        else the first, without set-up lines: which lines are typed is what the cases differ in.
+        else the first, with no set-up lines but those of the network: which lines are typed is
+        what the cases differ in.
         """
         first = next(iter(self.cases.values()))
         if len(self.cases) == 1:
@@ -173,6 +176,6 @@ class Study:
         planned = self.common or first
         return replace(
             planned,
-            case=replace(planned.case, setup=()),
-            places=replace(planned.places, setup=()),
+            case=replace(planned.case, setup=planned.case.setup[: planned.network_lines]),
+            places=replace(planned.places, setup=planned.places.setup[: planned.network_lines]),
         )

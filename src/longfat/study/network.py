@@ -2,7 +2,8 @@
 
 What a value must look like is checked here and in `links` and `addresses`; what
 must hold of the whole is checked by `longfat.model.network.check`, and each problem is
-given the place of the field that it speaks of.
+given the place of the field that it speaks of. The set-up lines that belong to a network are
+read by `longfat.study.expand`, as all others.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ _RESERVED = {
     "default": "sysctl means interfaces to come by it",
 }
 
+SETUP = "setup"
+"""The field of a network with the set-up lines that belong to it."""
+
 _NO_SWITCH = "is a switch: switches live in the root namespace, so type it at root"
 
 _HOSTS = "a mapping of hosts to addresses (such as {h1: 10.0.0.1/8})"
@@ -70,7 +74,7 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     """
     own = fields_of(Network)
     before = 0 if node.mistakes is None else len(node.mistakes)
-    allowed = ("hosts", "switches", "links", "testbed", *own)
+    allowed = ("hosts", "switches", "links", "testbed", SETUP, *own)
     fields = node.fields("a network", allowed=allowed, goes_on=True)
     if "hosts" not in fields:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
@@ -112,11 +116,14 @@ def read_section(section: Mapping[str, object]) -> Network:
     """Read and check a network that is there as plain data, as a study has it.
 
     Args:
-        section: what a study has under `network`; it can name neither traces nor images.
+        section: what a study has under `network`; it can name neither traces nor images, and
+            has no set-up lines.
 
     Raises:
         InputError: something in it is wrong; the error has its place.
     """
+    if SETUP in section:
+        raise InputError("set-up lines are not read here: run them at their hosts")
     text = json.dumps(section, ensure_ascii=False)  # which is YAML, too
     raw = parse_document(text.encode(), file="network")
     return read_network(

@@ -215,6 +215,10 @@ def _network() -> dict[str, Any]:
                 {"anyOf": [_object(_timing()), _ABSENT]},
                 "the timing of one computer that runs the switches and all other hosts",
             ),
+            "setup": _about(
+                {"type": "array", "items": {"type": "object"}},
+                "set-up lines that belong to the network, each with its node",
+            ),
             **_fields(fields_of(Network).values()),
             "links": {
                 "type": "array",

@@ -8,8 +8,8 @@ page's request; the default is English, so that what is read does not depend on 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,9 @@ NETWORK_LINE = "[network]"
 ENGLISH = "en"
 """The language of a text whose file names none."""
 
+VARIATION = "variation"
+"""In place of nodes in a code block's info string: lines that a text only proposes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
@@ -37,17 +40,23 @@ class Language:
     Attributes:
         name: the language's own name.
         answer: the word that folded answers are labelled with.
+        at: the preposition of the line above a block that is typed at nodes: `at h1:`.
     """
 
     name: str
     answer: str
+    at: str
+
+    def typed_at(self, nodes: Sequence[str]) -> str:
+        """Return the line above a block of lines that are typed at nodes, such as `at h1, h2:`."""
+        return f"{self.at} {', '.join(nodes)}:"
 
 
 LANGUAGES: Mapping[str, Language] = MappingProxyType(
     {
-        ENGLISH: Language(name="English", answer="Answer"),
-        "es": Language(name="Español", answer="Respuesta"),
-        "ru": Language(name="Русский", answer="Ответ"),
+        ENGLISH: Language(name="English", answer="Answer", at="at"),
+        "es": Language(name="Español", answer="Respuesta", at="en"),
+        "ru": Language(name="Русский", answer="Ответ", at="на"),
     }
 )
 """The languages that are known, by their codes (RFC 5646). A text may be in another one."""
@@ -61,7 +70,17 @@ _LOCALES = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 def language_of(code: str) -> Language:
     """Return what is known of a language; of one that is not, its code with English words."""
-    return LANGUAGES.get(code) or Language(name=code, answer=LANGUAGES[ENGLISH].answer)
+    return LANGUAGES.get(code) or replace(LANGUAGES[ENGLISH], name=code)
+
+
+def nodes_of_block(info: str) -> tuple[str, ...]:
+    """Return the nodes at which a code block's lines are typed; none for any other block.
+
+    Args:
+        info: the block's info string: `sh` and nodes, such as `sh h1 h2`.
+    """
+    language, *nodes = info.split() or [""]
+    return tuple(nodes) if language == "sh" and nodes != [VARIATION] else ()
 
 
 def is_answer_label(summary: str) -> bool:

@@ -93,7 +93,12 @@ class GridPage:
         title = verdict.study.title
         self._language = ENGLISH if text is None else text.language
         self._title = title if text is None else text.title(title)
-        self._text = None if text is None else page_text(text.markdown, title=self._title)
+        spoken = language_of(self._language)
+        self._text = (
+            None
+            if text is None
+            else page_text(text.markdown, title=self._title, language=spoken)
+        )
 
     def for_screen(self, embedded: Embedded | None) -> str:
         """Return the page as a browser shows it.

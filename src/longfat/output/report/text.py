@@ -17,7 +17,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from longfat.study.text import NETWORK_LINE, is_answer_label
+from longfat.study.text import (
+    ENGLISH,
+    NETWORK_LINE,
+    Language,
+    is_answer_label,
+    language_of,
+    nodes_of_block,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -44,6 +51,7 @@ _ATTRIBUTES = {
     "hr": {"id"},
     "a": {"href"},
     "ol": {"start"},
+    "p": {"class"},
     "pre": {"data-step"},
 }
 _BLOCK = re.compile(r'<pre( data-step="[^"]*")?>')
@@ -86,23 +94,32 @@ class Answer:
     answer: Markup
 
 
-def page_text(markdown: str, *, title: str, steps_at: Collection[str] = ()) -> PageText:
+def page_text(
+    markdown: str,
+    *,
+    title: str,
+    language: Language | None = None,
+    steps_at: Collection[str] = (),
+) -> PageText:
     """Return a text as HTML whose headings start at the second level.
+
+    A code block that is typed at nodes (`nodes_of_block`) has a line above it that names them.
 
     Args:
         markdown: the text.
         title: the page's own heading; a first heading with the same text is
             left out.
-        steps_at: nodes at which commands can be typed. A code block whose info
-            string is `sh` and such nodes is then marked as a step:
-            `<pre data-step="h1 h2">`.
+        language: what it is written in; English, if None.
+        steps_at: nodes at which the page can type commands. A code block that is typed at
+            such nodes is marked as a step in place of the line, `<pre data-step="h1 h2">`,
+            for the page names them on its button.
     """
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     reader.disable("image")
     tokens = _with_network_mark(_without_title(reader.parse(markdown), title))
     _tame(tokens)
     headings = _number_headings(tokens)
-    _mark_steps(tokens, steps_at)
+    _name_nodes(tokens, language or language_of(ENGLISH), steps_at)
     html = reader.renderer.render(tokens, reader.options, {})
     clean = nh3.clean(
         html,
@@ -190,14 +207,21 @@ def _tame(tokens: Sequence[Token]) -> None:
         _tame(token.children or ())
 
 
-def _mark_steps(tokens: Sequence[Token], nodes: Collection[str]) -> None:
-    """Write the code blocks that are steps as HTML of our own, with their nodes."""
+def _name_nodes(
+    tokens: Sequence[Token], language: Language, steps_at: Collection[str]
+) -> None:
+    """Write the code blocks that are typed at nodes as HTML of our own, with their nodes."""
     for token in tokens:
-        shell, *names = token.info.split() or [""]
-        if token.type == "fence" and shell == "sh" and names and set(names) <= set(nodes):
+        nodes = nodes_of_block(token.info) if token.type == "fence" else ()
+        if not nodes:
+            continue
+        if set(nodes) <= set(steps_at):
             found = Markup('<pre data-step="{}"><code>{}</code></pre>\n')
-            token.type = "html_block"
-            token.content = found.format(" ".join(names), token.content)
+            token.content = found.format(" ".join(nodes), token.content)
+        else:
+            found = Markup('<p class="typed-at">{}</p>\n<pre><code>{}</code></pre>\n')
+            token.content = found.format(language.typed_at(nodes), token.content)
+        token.type = "html_block"
 
 
 def _number_headings(tokens: Sequence[Token]) -> list[Heading]:

@@ -78,8 +78,8 @@ def open_network(
         case: of a study, the case whose network and lines they are; without it,
             what all cases have in common.
         by_hand: it is to be worked in by hand: of a study with several cases, without `case`,
-            leave the set-up lines out, and where the cases have no network in common, take
-            that of the first.
+            leave the set-up lines out, but those of its network, and where the cases have no
+            network in common, take that of the first.
         beside: of a study, reads the files that it names; those in its folder, if None.
         arguments: of a script, its command-line arguments.
 
@@ -165,12 +165,13 @@ def _common(path: Path, *, by_hand: bool, beside: ReadBeside) -> Opened:
         Settings(),
         beside=beside,
     )
-    case = plan_case("", bare, title="", node=root).case
+    planned = plan_case("", bare, title="", node=root)
+    case = planned.case
     return Opened(
         network=case.network,
         files=case.files,
         packages=case.packages,
-        setup=() if by_hand and len(study.cases) > 1 else case.setup,
+        setup=case.setup[: planned.network_lines if by_hand and len(study.cases) > 1 else None],
         kernel=settings.kernel if "kernel" in fields else None,
         seed=settings.seed if "seed" in fields else None,
         memory_bytes=settings.memory_bytes if "memory" in fields else None,
