@@ -15,10 +15,8 @@ from markdown_it import MarkdownIt
 
 from longfat.live import Network
 from longfat.live.process import Process
-from longfat.study.labs import StudyFolder, all_labs
-from longfat.study.text import ENGLISH
-
-VARIATION = "variation"
+from longfat.study.labs import StudyFolder, all_labs, find_lab
+from longfat.study.text import ENGLISH, nodes_of_block
 
 _WITHIN_S = 120.0
 _UNTIL_STOPPED = "tcpdump "
@@ -49,13 +47,23 @@ def test_the_lines_of_the_text_work_in_their_order(lab: StudyFolder) -> None:
             assert process.wait(timeout=_WITHIN_S) == 0
 
 
+@pytest.mark.parametrize("lab", ["lab08", "lab09", "lab11", "lab16", "workshop"])
+def test_labs_of_mininet_begin_with_the_buffers_of_its_machine(lab: str) -> None:
+    with Network.open(find_lab(lab).study_file, kernel="6.1") as net:
+        for name in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
+            shown = net["h1"].run(["sysctl", name], check=True).stdout
+            assert shown == f"{name} = 10240\t87380\t16777216\n"
+        for qdisc in net.root.run("tc qdisc show", check=True).stdout.splitlines():
+            assert "noqueue" in qdisc or "fifo" in qdisc
+
+
 def typed_lines(lab: StudyFolder) -> list[tuple[str, str]]:
     """Return the lines that a lab's text has a person type, with their nodes."""
     text = lab.text_files[ENGLISH].read_text(encoding="utf-8")
     found = []
     for token in MarkdownIt("commonmark").parse(text):
-        language, *nodes = token.info.split() if token.type == "fence" else [""]
-        if language == "sh" and nodes != [VARIATION]:
+        if token.type == "fence":
+            nodes = nodes_of_block(token.info)
             lines = [line for line in token.content.splitlines() if line]
             found += [(node, line) for node in nodes for line in lines]
     assert found

@@ -3,6 +3,7 @@
 A code block's info string says who types it. `sh root` and `sh h1 h2` are lines
 at nodes, and must stand in the study in these very words, but for what only a network that
 goes on needs: what puts things back between two cases, and servers in the background.
+The lines of the network itself are not typed, but what they set may be looked at.
 `sh variation` is a deliberate exception: lines that the text only proposes. Plain `sh` is the
 reader's own shell, with `longfat` commands. That the lines work in their order is
 tests/labs/test_by_hand.py's business.
@@ -27,15 +28,13 @@ from longfat.model.probes import Capture
 from longfat.model.traffic.bulk import Bulk
 from longfat.study import Study, read_study
 from longfat.study.labs import StudyFolder, all_labs, find_lab
-from longfat.study.text import ENGLISH
+from longfat.study.text import ENGLISH, VARIATION, nodes_of_block
 
 pytestmark = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 
-VARIATION = "variation"
-
 _UNDONE = re.compile(r"sleep 1|tc qdisc del dev \S+ .+|nft delete table .+")
 _CHANGED = re.compile(r"^tc (qdisc|class) (?:change|replace)\b")
-_SYSCTL = re.compile(r"sysctl -w (?P<key>\S+?)=.*")
+_SYSCTL = re.compile(r"sysctl -w (?P<key>\S+?)=.*|sysctl (?P<shown>[^\s=]+)")
 _CLIENT = re.compile(r"iperf3 -c (?P<address>\S+) .+")
 _PORT = re.compile(r" -p 520\d\b")
 _INTERFACE = re.compile(r"\b[a-z]+\d+-eth\d+\b")
@@ -92,9 +91,9 @@ def test_lines_at_nodes_are_the_study_s(lab: StudyFolder) -> None:
     names = {ROOT_NAMESPACE, *(host.name for host in _study_network(lab).hosts)}
     found = 0
     for info, lines in _blocks(lab):
-        language, *nodes = info.split()
-        if language != "sh" or nodes == [VARIATION]:
+        if info.split()[0] != "sh" or info.split()[1:] == [VARIATION]:
             continue
+        nodes = nodes_of_block(info)
         assert set(nodes) <= names, f"{info!r} names no node of the study"
         for line in lines:
             if nodes:
@@ -110,12 +109,11 @@ def test_every_line_of_the_study_is_in_the_text(lab: StudyFolder) -> None:
     typed = {
         (node, _added(line))
         for info, lines in _blocks(lab)
-        for node in info.split()[1:]
-        if info.split()[0] == "sh"
+        for node in nodes_of_block(info)
         for line in lines
     }
     for planned in _study(lab).cases.values():
-        for command in planned.case.setup:
+        for command in planned.case.setup[planned.network_lines :]:
             assert (command.node, _added(command.line)) in typed
 
 
@@ -178,8 +176,8 @@ def _is_known(node: str, line: str, known: set[tuple[str, str]], study: Study) -
         return True
     if line.startswith("iperf3 -s -D"):
         return any(node == at for at, _ in _bulk_ends(study, servers=True))
-    if (setting := _SYSCTL.fullmatch(line)) is not None:  # another value, that puts it back
-        return any(at == node and _key(there) == setting["key"] for at, there in known)
+    if (key := _key(line)) is not None:  # another value, that puts it back; or a look at it
+        return any(at == node and _key(there) == key for at, there in known)
     plain = _PORT.sub("", _added(line))
     if (node, plain) in {(at, _added(there)) for at, there in known}:
         return True
@@ -207,7 +205,7 @@ def _added(line: str) -> str:
 
 def _key(line: str) -> str | None:
     setting = _SYSCTL.fullmatch(line)
-    return None if setting is None else setting["key"]
+    return None if setting is None else setting["key"] or setting["shown"]
 
 
 def _traffic_lines(case: Case) -> set[tuple[str, str]]:
