@@ -14,6 +14,7 @@ import pytest
 from longfat.cli.main import commands
 from longfat.study import read_study
 from longfat.study.choose import check_names
+from longfat.study.text import ENGLISH, language_of
 from tests.paths import REPOSITORY
 from tools import site
 from tools.gallery import ENTRIES, Entry, figure_of
@@ -44,6 +45,15 @@ def test_links_lead_to_pages_of_the_site(file: str, text: str, expected: str) ->
     assert site.with_links(text, file=file, names=NAMES) == expected
 
 
+def test_blocks_of_a_lab_have_captions_that_name_their_nodes() -> None:
+    text = "```sh h1 h2\nss\n```\n\n- a\n\n  ```sh root\n  tc\n  ```\n\n```sh\nlongfat\n```\n"
+    assert site.with_nodes(text, language=language_of(ENGLISH)) == (
+        "```{code-block} sh\n:caption: at h1, h2:\n\nss\n```\n\n"
+        "- a\n\n  ```{code-block} sh\n  :caption: at root:\n\n  tc\n  ```\n\n"
+        "```sh\nlongfat\n```\n"
+    )
+
+
 def test_the_site_is_built_without_a_complaint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,6 +74,8 @@ def test_the_site_is_built_without_a_complaint(
     assert re.search(r'<html[^>]* lang="ru"', russian)
     assert 'href="lab08.html"' in russian
     english = (tmp_path / "site/labs/lab08.html").read_text()
+    for page, caption in ((english, "at h1, h2:"), (russian, "на h1, h2:")):
+        assert f'<span class="caption-text">{caption}</span>' in page
     assert re.search(r'<html[^>]* lang="en"', english)
     assert re.search(r'<a [^>]*href="lab08\.ru\.html"[^>]*>(<span[^>]*>)?Русский', english)
     index = (tmp_path / "site/index.html").read_text()

@@ -172,6 +172,20 @@ def test_show_on_a_terminal(lab: Path) -> None:
     assert "<details><summary>code" in text  # in the code
 
 
+def test_show_names_the_nodes_of_blocks_and_breaks_none_of_their_lines(lab: Path) -> None:
+    red = "tc qdisc add dev s2-eth2 parent 1: handle 2: red limit 26214400 max 8738133 avpkt 1000"
+    assert len(red) > 80
+    text = f"# A\n\nFirst:\n\n```sh root\n{red}\n```\n\n```sh h1 h2\nping h3\nss -t\n```\n"
+    (lab / "text.md").write_text(text)
+    (lab / "text.ru.md").write_text(text)
+    shown = on_a_terminal("show", "small", cwd=lab.parent).splitlines()
+    at = shown.index("at root:")
+    assert shown[at + 1].strip() == red
+    at = shown.index("at h1, h2:")
+    assert [line.strip() for line in shown[at + 1 : at + 3]] == ["ping h3", "ss -t"]
+    assert "на h1, h2:" in on_a_terminal("show", "small", "--language", "ru", cwd=lab.parent)
+
+
 def test_show_a_lab_by_name(tmp_path: Path) -> None:
     done = longfat("show", "lab08", "--study", cwd=tmp_path)
     assert done.stdout == (resources.folder("labs") / "lab08" / "study.yaml").read_text()

@@ -84,6 +84,7 @@ three
 """
     html = page_text(text, title="", steps_at=("h1", "h2")).html
     assert re.findall('data-step="(.*?)"', html) == ["h1 h2"]
+    assert '<p class="typed-at">at h1, evil:</p>' in html
     assert "echo '&lt;script&gt;' &amp; exit" in html
     assert "onclick" not in html
     assert "data-step" not in page_text(text, title="").html

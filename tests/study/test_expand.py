@@ -202,10 +202,12 @@ def test_lab_8() -> None:
     study = read_study(REPOSITORY / "labs/lab08")
     assert study.name == "lab08"
     assert list(study.cases) == ["unshaped", "default", "tuned"]
-    assert study.cases["unshaped"].case.setup == ()
+    unshaped = study.cases["unshaped"]
+    assert len(unshaped.case.setup) == unshaped.network_lines == 4  # the source's TCP buffers
     assert [flow.name for flow in study.cases["unshaped"].case.flows] == ["ping"]
     tuned = study.cases["tuned"]
-    assert len(tuned.case.setup) == len(tuned.places.setup) == 6
+    assert len(tuned.case.setup) == len(tuned.places.setup) == 4 + 6
+    assert tuned.case.setup[:4] == unshaped.case.setup
     assert tuned.case.flows[1].after == "ping"
     assert known_metrics(tuned.case)["bulk.receiver_bps"].unit is Unit.BPS
     assert study.published is not None
@@ -238,7 +240,7 @@ def reference_blocks() -> list[str]:
 
 def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
     networks = [block for block in reference_blocks() if block.startswith("network:")]
-    assert len(networks) == 7
+    assert len(networks) == 8
     found = []
     for network in networks:
         linked = "links:" in network and "flows:" not in network

@@ -15,6 +15,7 @@ from longfat.study.text import (
     find_texts,
     is_answer_label,
     language_of,
+    nodes_of_block,
     read_study_text,
     read_texts,
     text_file_name,
@@ -115,6 +116,22 @@ def test_a_translation_that_cannot_be_read(folder: Path) -> None:
     assert read_study_text(folder) is not None
     with pytest.raises(InputError, match=r"text\.ru\.md:1:1: the file is not UTF-8: byte 0xff"):
         read_study_text(folder, choice=LanguageChoice(wanted=("ru",)))
+
+
+@pytest.mark.parametrize(
+    ("info", "nodes"),
+    [
+        ("sh h1", ("h1",)),
+        ("sh h1  h2", ("h1", "h2")),
+        ("sh", ()),
+        ("", ()),
+        ("sh variation", ()),
+        ("text h1", ()),
+        ('sh h1" x="', ()),
+    ],
+)
+def test_nodes_of_a_block(info: str, nodes: tuple[str, ...]) -> None:
+    assert nodes_of_block(info) == nodes
 
 
 def test_words_of_languages() -> None:

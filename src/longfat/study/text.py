@@ -62,6 +62,7 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType(
 """The languages that are known, by their codes (RFC 5646). A text may be in another one."""
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_NODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _HEADING = re.compile(r"# +(.+?)(?: +#+)? *(?:\n|$)")
 _NO_QUESTION = {"answers", "the answer", "solution"}
 _UNTRANSLATED = ("C", "POSIX")
@@ -80,7 +81,8 @@ def nodes_of_block(info: str) -> tuple[str, ...]:
         info: the block's info string: `sh` and nodes, such as `sh h1 h2`.
     """
     language, *nodes = info.split() or [""]
-    return tuple(nodes) if language == "sh" and nodes != [VARIATION] else ()
+    is_typed = language == "sh" and nodes != [VARIATION] and all(map(_NODE.fullmatch, nodes))
+    return tuple(nodes) if is_typed else ()
 
 
 def is_answer_label(summary: str) -> bool:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from longfat.output.report.text import page_text, place_network, unfold
-from longfat.study.text import NETWORK_LINE
+from longfat.study.text import NETWORK_LINE, language_of
 from tests.output.report.pages import parsed
 
 QUESTION = """
@@ -35,6 +35,21 @@ def test_markdown_is_shown() -> None:
     assert '<td style="text-align:right">1</td>' in html
     assert 'tabindex="0" role="group" aria-label="Table"><table>' in html
     assert '<pre tabindex="0"><code>ls &lt;x&gt;' in html
+
+
+def test_a_block_of_lines_has_its_nodes_above_it() -> None:
+    text = "```sh h1 h2\nsysctl a\n```\n\n1. First\n\n   ```sh root\n   tc b\n   ```\n"
+    html = page_text(text, title="").html
+    assert '<p class="typed-at">at h1, h2:</p>\n<pre tabindex="0"><code>sysctl a\n' in html
+    assert '<p class="typed-at">at root:</p>\n<pre tabindex="0"><code>tc b\n' in html
+    spanish = page_text(text, title="", language=language_of("es")).html
+    assert '<p class="typed-at">en h1, h2:</p>' in spanish
+
+
+def test_blocks_that_are_not_typed_at_nodes_have_no_line_above() -> None:
+    blocks = ("sh\nlongfat labs", "sh variation\ntc c", "text\nh1 -- h2", 'sh h1" x="y\nd')
+    for block in blocks:
+        assert "typed-at" not in page_text(f"```{block}\n```\n", title="").html
 
 
 def test_answers_are_folded() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from longfat.errors import InputError
 from longfat.model.case import Command
+from longfat.study import read_study
 from longfat.study.formats.open import open_network
 from tests.paths import TESTS
 
@@ -55,6 +56,50 @@ def test_cases_without_a_common_network(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"name a case \(there are: a, b\)"):
         open_network(file)
     assert open_network(file, case="b").network.links
+
+
+def test_lines_of_a_network_stay_with_it(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    own = NETWORK[:-1] + ", setup: [{[h1, h2]: part of it}]}"
+    cases = f"cases:\n  a: {{setup: [{{h1: own}}]}}\n  b: {{{NETWORK}}}\n"
+    file.write_text(f"title: x\n{own}\nsetup: [{{h2: common}}]\n{cases}")
+    both = [Command(node="h1", line="part of it"), Command(node="h2", line="part of it")]
+    assert list(open_network(file, by_hand=True).setup) == both
+    assert list(read_study(file).by_hand().case.setup) == both
+    common = Command(node="h2", line="common")
+    assert list(open_network(file).setup) == [*both, common]
+    assert list(open_network(file, case="a").setup) == [
+        *both,
+        common,
+        Command(node="h1", line="own"),
+    ]
+    assert list(open_network(file, case="b").setup) == [common]  # another network
+
+
+@pytest.mark.parametrize(
+    ("setup", "message"),
+    [
+        ("[{h3: a line}]", "there is no host 'h3'"),
+        ("[a line]", "NODE: LINE"),
+    ],
+)
+def test_wrong_lines_of_a_network(tmp_path: Path, setup: str, message: str) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        f"title: x\n{NETWORK[:-1]}, setup: {setup}}}\nflows: {{x: {{ping: h1 -> h2}}}}\n"
+    )
+    with pytest.raises(InputError, match=message):
+        read_study(file)
+
+
+def test_a_grid_has_the_lines_of_its_network(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    own = NETWORK[:-1] + ", setup: [{h1: sysctl a=$<size>}]}"
+    flows = "flows: {x: {ping: h1 -> h2}}"
+    file.write_text(f"title: x\ngrid: {{size: [1, 2]}}\n{own}\n{flows}\n")
+    lines = [planned.case.setup[0].line for planned in read_study(file).cases.values()]
+    assert lines == ["sysctl a=1", "sysctl a=2"]
+    assert [one.line for one in read_study(file).by_hand().case.setup] == ["sysctl a=1"]
 
 
 def test_the_network_to_work_in_by_hand_has_no_set_up(study: Path, tmp_path: Path) -> None:

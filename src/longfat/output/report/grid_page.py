@@ -95,9 +95,7 @@ class GridPage:
         self._title = title if text is None else text.title(title)
         spoken = language_of(self._language)
         self._text = (
-            None
-            if text is None
-            else page_text(text.markdown, title=self._title, language=spoken)
+            None if text is None else page_text(text.markdown, title=self._title, language=spoken)
         )
 
     def for_screen(self, embedded: Embedded | None) -> str:

@@ -113,9 +113,7 @@ class Page:
         self._title = title if text is None else text.title(title)
         spoken = language_of(self._language)
         self._text = (
-            None
-            if text is None
-            else page_text(text.markdown, title=self._title, language=spoken)
+            None if text is None else page_text(text.markdown, title=self._title, language=spoken)
         )
 
     @property

@@ -207,9 +207,7 @@ def _tame(tokens: Sequence[Token]) -> None:
         _tame(token.children or ())
 
 
-def _name_nodes(
-    tokens: Sequence[Token], language: Language, steps_at: Collection[str]
-) -> None:
+def _name_nodes(tokens: Sequence[Token], language: Language, steps_at: Collection[str]) -> None:
     """Write the code blocks that are typed at nodes as HTML of our own, with their nodes."""
     for token in tokens:
         nodes = nodes_of_block(token.info) if token.type == "fence" else ()
