@@ -9,6 +9,8 @@ LONGFAT := .venv/bin/longfat
 lab: report-script
 	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
 	@$(LONGFAT) run labs/lab08 --kernel $$(head -n 1 .venv/kernels)
+	@[ "$$(command -v longfat)" = "$(CURDIR)/$(LONGFAT)" ] \
+		|| echo 'To call longfat by its name in this shell: . .venv/bin/activate'
 
 # What draws the charts of report pages: from TypeScript in web/ to files in the Python package.
 SCRIPT = src/longfat/output/report/bundle/report.js
