@@ -106,8 +106,8 @@ def case_option() -> _Option:
         "--case",
         metavar="NAME",
         shell_complete=complete_case,
-        help="Open this case of the study, with its set-up lines; several cases have none "
-        "without it.",
+        help="Open this case of the study, with its set-up lines; without it, of several cases "
+        "only those of the network are typed.",
     )
 
 

@@ -349,7 +349,8 @@ class Network(EditableNetwork):
         """Open the network of a study, a MiniEdit file or a Mininet script, with its set-up lines.
 
         Without `case`, a study of several cases is opened for manual work: the network
-        that they have in common, or else that of the first, and none of their set-up lines.
+        that they have in common, or else that of the first, and of the set-up lines only those
+        that belong to the network.
 
         What cannot be converted from the file is reported by Python's warnings.
 
