@@ -71,12 +71,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* States, sent as one byte each over the control connection; iperf_api.h of iperf3. */
-enum { TEST_RUNNING = 2, TEST_END = 4 };
+/* The state of a running test. States are sent as one byte each over the control connection;
+ * iperf_api.h of iperf3. */
+enum { TEST_RUNNING = 2 };
 enum { LEAST_WAIT_US = 1000, MOST_TURNS = 16, MOST_REPEATS = 16 };
 enum { NS_A_SECOND = 1000000000 };
 
 static int running;
+
+/* The control connection: the socket of the last state that came before the test ran. A server
+ * has another one for each test. */
+static int control = -1;
 
 /* Whether the test has one stream and no more; known from its first select. */
 enum { NOT_KNOWN, ONE, SEVERAL };
@@ -106,24 +111,34 @@ static __thread int has_sent, looks;
  * and how many threads wait for that. */
 static int selects, waiting;
 
-/* One byte on its own is a state: data comes in blocks. What comes with a state, such as the
- * number of an error, is no data either. */
-static void note_state(int fd, const void *data, ssize_t length)
+/* One byte on its own is a state, unless a test runs whose blocks are that short (-l 1), or the
+ * server turns away another client. Any state but one ends the test: an interrupted client sends
+ * another than one that has finished, and so does a server. */
+static void note_state(int fd, char state)
 {
-	char state = length == 1 ? *(const char *)data : 0;
-
-	is_main |= length == 1;
-	if (state == TEST_RUNNING) {
-		running = 1;
+	if (running && fd != control)
+		return;
+	control = fd;
+	is_main = 1;
+	running = state == TEST_RUNNING;
+	if (running) {
+		turns = 0;
 		memset(read_elsewhere, 0, sizeof(read_elsewhere));
 		streams = NOT_KNOWN;
 		memset(kind, UNKNOWN, sizeof(kind));
 		memset(protocol, UNKNOWN, sizeof(protocol));
-	} else if (state == TEST_END) {
-		running = 0;
 	}
-	if (length == 1 && fd >= 0 && fd < FD_SETSIZE)
+	if (fd >= 0 && fd < FD_SETSIZE)
 		protocol[fd] = NOT_TCP;
+}
+
+/* The other end of the control connection has gone: a client that was killed sends no state. */
+static void note_end(int fd)
+{
+	if (fd == control) {
+		running = 0;
+		control = -1;
+	}
 }
 
 /* How many sockets of a set are connections: a server has one that listens, too. */
@@ -206,7 +221,7 @@ typedef int clock_call(clockid_t, struct timespec *);
 ssize_t read(int fd, void *data, size_t length)
 {
 	static read_call *next;
-	int is_data = running && length > 1 && fd >= 0 && fd < FD_SETSIZE;
+	int is_data = running && fd != control && fd >= 0 && fd < FD_SETSIZE;
 	ssize_t count;
 
 	if (!next)
@@ -222,10 +237,12 @@ ssize_t read(int fd, void *data, size_t length)
 		count = recv(fd, data, length, MSG_TRUNC);
 	else
 		count = next(fd, data, length);
-	if (length == 1)
-		note_state(fd, data, count);
-	else if (is_data && count > 0 && (size_t)count < length)
+	if (is_data && count > 0 && (size_t)count < length)
 		drained[fd] = never_waits(fd);
+	else if (length == 1 && count == 1)
+		note_state(fd, *(const char *)data);
+	else if (count == 0 || (count < 0 && errno == ECONNRESET))
+		note_end(fd);
 	return count;
 }
 
@@ -236,8 +253,16 @@ ssize_t write(int fd, const void *data, size_t length)
 	if (!next)
 		next = (write_call *)dlsym(RTLD_NEXT, "write");
 	has_sent = 1;
-	note_state(fd, data, (ssize_t)length);
+	if (length == 1)
+		note_state(fd, *(const char *)data);
 	return next(fd, data, length);
+}
+
+/* A server that waited in vain for its client ends the test without a message. */
+int close(int fd)
+{
+	note_end(fd);
+	return (int)syscall(SYS_close, fd);
 }
 
 ssize_t sendfile(int out, int in, off_t *at, size_t length)
