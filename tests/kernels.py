@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from tests.paths import REPOSITORY
 
-KERNELS = (REPOSITORY / "kernel" / "tested").read_text().split()
+RELEASES = (REPOSITORY / "kernel" / "tested").read_text().split()
+"""The releases that are built, where they can be had."""
+
+KERNELS = [release.rpartition(".")[0] for release in RELEASES]
 """Their series, from old to new."""
 
 (CLOCK_KERNEL,) = (REPOSITORY / "kernel/variants/tested").read_text().split()

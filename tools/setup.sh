@@ -21,7 +21,8 @@ if [ "$purpose" = test ]; then
     programs="$programs ccache:ccache strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
  wg:wireguard-tools nft:nftables less:less curl:curl
  ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils tshark:tshark"
-    kernels=$(cat kernel/tested kernel/variants/tested)
+    # Of each series, the build takes the release in kernel/tested if it can be had.
+    kernels=$(sed 's/\.[0-9]*$//' kernel/tested; cat kernel/variants/tested)
 fi
 
 as_root() {

@@ -17,7 +17,7 @@ import pytest
 
 from longfat.engine.kernel import apt, downloads
 from longfat.engine.kernel.progress import Step
-from longfat.engine.kernel.source import NotOfferedError
+from longfat.engine.kernel.source import NotOfferedError, Source
 from longfat.errors import HostError
 from tests.engine.kernel.archive import (
     Key,
@@ -74,6 +74,11 @@ def archive(tmp_path: Path, key: Key, configure: Configure) -> Iterator[Path]:
         yield root
 
 
+def _fetch(version: str, *, wanted: str = "", report: ReportLog) -> Source:
+    with apt.search(version, wanted=wanted, report=report) as offers:
+        return offers.download(wanted or version, report=report)
+
+
 def _left(cache: Path) -> list[str]:
     return sorted(path.name for path in (cache / "sources").iterdir())
 
@@ -82,7 +87,7 @@ def _left(cache: Path) -> list[str]:
 def test_a_package_of_the_hosts_release(
     empty_cache: Path, tmp_path: Path, report_log: ReportLog
 ) -> None:
-    found = apt.fetch("6.12", report=report_log)
+    found = _fetch("6.12", report=report_log)
     assert found.path == empty_cache / "sources/6.12.5-1/linux-source-6.12.tar.xz"
     assert found.path.read_bytes() == content_of("linux-source-6.12", "6.12.5-1")
     assert found.digest() == found.sha256
@@ -97,25 +102,25 @@ def test_a_package_of_the_hosts_release(
 @pytest.mark.usefixtures("archive")
 def test_the_newest_of_another_release(empty_cache: Path, report_log: ReportLog) -> None:
     # 6.1 is a regular expression that fits 6.12, which the host's own release has.
-    found = apt.fetch("6.1", report=report_log)
+    found = _fetch("6.1", report=report_log)
     assert found.path.read_bytes() == content_of("linux-source-6.1", "6.1.10-1")
     assert report_log.words(Step.SEARCH)[1:] == ["apt-get, packages of bookworm"]
-    assert apt.fetch("6.1.9", report=report_log).path.parent.name == "6.1.9-1"
+    assert _fetch("6.1.9", report=report_log).path.parent.name == "6.1.9-1"
     assert _left(empty_cache) == ["6.1.10-1", "6.1.9-1"]
     assert downloads.versions() == ["6.1.9-1", "6.1.10-1"]
 
 
 @pytest.mark.usefixtures("archive", "empty_cache")
 def test_backports_and_ubuntus_names(report_log: ReportLog) -> None:
-    assert apt.fetch("7.2", report=report_log).path.parent.name == "7.2.4-1~bpo13+1"
-    assert apt.fetch("6.8", report=report_log).path.name == "linux-source-6.8.0.tar.xz"
+    assert _fetch("7.2", report=report_log).path.parent.name == "7.2.4-1~bpo13+1"
+    assert _fetch("6.8", report=report_log).path.name == "linux-source-6.8.0.tar.xz"
 
 
 @pytest.mark.usefixtures("archive")
 def test_what_was_downloaded_is_not_again(empty_cache: Path, report_log: ReportLog) -> None:
-    found = apt.fetch("6.12", report=report_log)
+    found = _fetch("6.12", report=report_log)
     report_log.reports.clear()
-    assert apt.fetch("6.12", report=report_log) == found
+    assert _fetch("6.12", report=report_log) == found
     assert report_log.words(Step.DOWNLOAD) == []
     assert _left(empty_cache) == ["6.12.5-1"]
 
@@ -124,9 +129,9 @@ def test_what_was_downloaded_is_not_again(empty_cache: Path, report_log: ReportL
 def test_a_version_that_no_release_has(empty_cache: Path, report_log: ReportLog) -> None:
     expected = r"in trixie, bookworm, sid \(the nearest is 6\.8\.0\)"
     with pytest.raises(NotOfferedError, match=expected):
-        apt.fetch("6.7", report=report_log)
+        _fetch("6.7", report=report_log)
     with pytest.raises(NotOfferedError):
-        apt.fetch("6.1.11", report=report_log)
+        _fetch("6.1.11", report=report_log)
     assert _left(empty_cache) == []
 
 
@@ -164,11 +169,11 @@ def ubuntu(
 
 @pytest.mark.usefixtures("ubuntu", "empty_cache")
 def test_ubuntu_gets_what_it_lacks_from_debian(report_log: ReportLog) -> None:
-    assert apt.fetch("6.8", report=report_log).path.name == "linux-source-6.8.0.tar.xz"
-    found = apt.fetch("6.1", report=report_log)
+    assert _fetch("6.8", report=report_log).path.name == "linux-source-6.8.0.tar.xz"
+    found = _fetch("6.1", report=report_log)
     assert found.path.read_bytes() == content_of("linux-source-6.1", "6.1.10-1")
     assert "/debian bookworm/main" in found.origin
-    assert apt.fetch("7.2", report=report_log).path.parent.name == "7.2.4-1~bpo13+1"
+    assert _fetch("7.2", report=report_log).path.parent.name == "7.2.4-1~bpo13+1"
 
 
 @pytest.mark.usefixtures("empty_cache")
@@ -178,10 +183,10 @@ def test_debians_archive_needs_the_keys_that_ubuntu_has(
     listing = ubuntu / "debian/dists/bookworm/InRelease"
     listing.write_bytes(listing.read_bytes().replace(b"Origin: Test", b"Origin: Toast"))
     with pytest.raises(NotOfferedError, match=r"in noble, trixie, sid \(the nearest is"):
-        apt.fetch("6.1", report=report_log)
+        _fetch("6.1", report=report_log)
     (ubuntu / "ubuntu/dists/noble/universe/binary-amd64/Packages").unlink()
     with pytest.raises(NotOfferedError, match=r"in noble \(the nearest is"):
-        apt.fetch("6.1", report=report_log)
+        _fetch("6.1", report=report_log)
 
 
 def test_another_key_is_refused(empty_cache: Path, archive: Path, report_log: ReportLog) -> None:
@@ -192,7 +197,7 @@ def test_another_key_is_refused(empty_cache: Path, archive: Path, report_log: Re
     with pytest.raises(
         NotOfferedError, match=r"no list of packages: .*(sign|GPG|OpenPGP|Release file)"
     ):
-        apt.fetch("6.12", report=report_log)
+        _fetch("6.12", report=report_log)
     assert _left(empty_cache) == []
 
 
@@ -202,7 +207,7 @@ def test_a_package_with_other_bytes_is_refused(
     package = archive / "pool/linux-source-6.12_6.12.5-1_all.deb"
     package.write_bytes(package.read_bytes()[:-1] + b"x")
     with pytest.raises(HostError, match=r"cannot download .*(Hash Sum|size)") as caught:
-        apt.fetch("6.12", report=report_log)
+        _fetch("6.12", report=report_log)
     assert not isinstance(caught.value, NotOfferedError)
     assert _left(empty_cache) == []
 
@@ -210,7 +215,7 @@ def test_a_package_with_other_bytes_is_refused(
 def test_a_package_that_is_gone(empty_cache: Path, archive: Path, report_log: ReportLog) -> None:
     (archive / "pool/linux-source-6.12_6.12.5-1_all.deb").unlink()
     with pytest.raises(HostError, match=r"cannot download .*404"):
-        apt.fetch("6.12", report=report_log)
+        _fetch("6.12", report=report_log)
     assert _left(empty_cache) == []
 
 
@@ -221,7 +226,7 @@ def test_an_archive_that_does_not_answer(
         port = taken.getsockname()[1]
     configure(f"http://127.0.0.1:{port}", key.public)
     with pytest.raises(NotOfferedError, match=r"no list of packages: .*onnect"):
-        apt.fetch("6.12", report=report_log)
+        _fetch("6.12", report=report_log)
     assert report_log.words(Step.SEARCH) == ["apt-get, packages of trixie"]
     assert _left(empty_cache) == []
 
@@ -231,7 +236,7 @@ def test_a_host_without_apt(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotOfferedError, match="no apt-get"):
-        apt.fetch("6.12", report=report_log)
+        _fetch("6.12", report=report_log)
 
 
 class _Slow(SimpleHTTPRequestHandler):
@@ -251,7 +256,9 @@ class _Slow(SimpleHTTPRequestHandler):
 
 _FETCH = """
 from longfat.engine.kernel import apt
-apt.fetch("6.12", report=lambda *_, **__: None)
+report = lambda *_, **__: None
+with apt.search("6.12", report=report) as offers:
+    offers.download("6.12", report=report)
 """
 
 

@@ -14,8 +14,9 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longfat.common.guard import Guarded
@@ -25,13 +26,15 @@ from longfat.engine.kernel.apt_sources import (
     Entry,
     debian_entries,
     groups,
+    has_security_archive,
     host_entries,
     is_of_debian,
+    security_entries,
 )
 from longfat.engine.kernel.output import lines_of
 from longfat.engine.kernel.progress import Report, Step
 from longfat.engine.kernel.source import TARBALL, NotOfferedError, Source
-from longfat.engine.kernel.version import matches, nearest, series, sort_key
+from longfat.engine.kernel.version import by_preference, matches, nearest, series
 from longfat.errors import HostError
 
 _PROGRAMS = ("apt-get", "apt-cache", "apt-config", "dpkg-deb")
@@ -61,50 +64,114 @@ class _Offer:
         package: its name.
         version: its version, such as `6.12.95-1~bpo12+1`.
         where: the archive and suite.
+        group: the entries of the release that has it.
     """
 
     package: str
     version: str
     where: str
+    group: tuple[Entry, ...]
 
 
-def fetch(version: str, *, report: Report) -> Source:
-    """Download the newest source package of a version.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offers:
+    """The source packages that a search has found; they can be downloaded while it lasts.
+
+    Attributes:
+        reason: why there is none of the wanted release; empty if there is one.
+    """
+
+    reason: str = ""
+    _apt: _Apt | None = None
+    _offers: dict[str, _Offer] = field(default_factory=dict)
+
+    def has(self, version: str) -> bool:
+        """Return whether there is a package of a version."""
+        return any(matches(offered, version) for offered in self._offers)
+
+    def download(self, wanted: str, *, report: Report) -> Source:
+        """Return the source in the package that is preferred, downloaded unless it was before.
+
+        Args:
+            wanted: the preferred release, or else the nearest to it; of a series, the newest.
+            report: called with the progress.
+
+        Raises:
+            NotOfferedError: there is no package.
+            HostError: it cannot be downloaded.
+        """
+        if self._apt is None or not self._offers:
+            raise NotOfferedError(self.reason)
+        offer = self._offers[by_preference(self._offers, wanted)[0]]
+        if found := downloads.exactly(offer.version):
+            return found
+        origin = f"{offer.package} {offer.version} from {offer.where}"
+
+        def report_parts(parts: int) -> None:
+            report(Step.DOWNLOAD, parts, _PARTS, words=origin)
+
+        report_parts(0)
+        self._apt.update(offer.group)
+        name = f"{offer.package}={offer.version}"
+        package = self._apt.download(name, report_parts=report_parts)
+        origin = f"{origin}, by apt-get"
+        return downloads.keep(_unpacked(package), name=offer.version, origin=origin)
+
+
+@contextmanager
+def search(
+    version: str, *, wanted: str = "", exclude: Collection[str] = (), report: Report
+) -> Iterator[Offers]:
+    """Search the archives for source packages of a version.
+
+    Releases of the distribution are searched one after the other, until one has the kernel's
+    release that is wanted.
 
     Args:
         version: such as `6.1` or `6.1.158`.
+        wanted: the release that is preferred; any of the version, if empty.
+        exclude: releases of the kernel that are not wanted.
         report: called with the progress.
 
     Raises:
-        NotOfferedError: this host has no apt-get, or none of its archives has the version.
-        HostError: the package exists but cannot be downloaded.
+        HostError: the cache of sources cannot be written.
     """
     if any(shutil.which(name) is None for name in _PROGRAMS):
-        raise NotOfferedError("this host has no apt-get")
+        yield Offers(reason="this host has no apt-get")
+        return
     entries = host_entries()
     if not entries:
-        raise NotOfferedError("apt-get's list has no archive of Debian or Ubuntu")
+        yield Offers(reason="apt-get's list has no archive of Debian or Ubuntu")
+        return
     seen: list[str] = []
     searched: list[str] = []
+    reason = ""
+    offers: dict[str, _Offer] = {}
     with downloads.downloading() as scratch:
         apt = _Apt(scratch)
+        security = _Security(apt, entries)
         for release, group in _archives(apt, entries):
             report(Step.SEARCH, words=f"apt-get, packages of {release}")
             complaint = apt.update(group)
             if not apt.has_lists():
                 if not searched:  # the host's own release: there will be no others either
-                    raise NotOfferedError(f"apt-get has no list of packages: {complaint}")
+                    yield Offers(reason=f"apt-get has no list of packages: {complaint}")
+                    return
                 continue
+            security.complete(release, group)
             searched.append(release)
             names = apt.package_names()
-            if offer := apt.newest(version, among=names):
-                return _take(apt, offer, report=report)
             seen += names
-    near = nearest(version, [name.removeprefix(_PREFIX) for name in seen])
-    raise NotOfferedError(
-        f"apt-get has no package of it in {', '.join(searched)}"
-        + (f" (the nearest is {near})" if near else "")
-    )
+            for offer in apt.offers(version, among=names):
+                if not any(matches(offer.version, other) for other in exclude):
+                    offers.setdefault(offer.version, offer)
+            if any(matches(offered, wanted or version) for offered in offers):
+                break
+        else:
+            reason = f"apt-get has no package of {wanted or version} in {', '.join(searched)}"
+            near = nearest(version, [name.removeprefix(_PREFIX) for name in seen])
+            reason += f" (the nearest is {near})" if near and not offers and not exclude else ""
+        yield Offers(reason=reason, _apt=apt, _offers=offers)
 
 
 def _archives(apt: _Apt, entries: list[Entry]) -> Iterator[tuple[str, list[Entry]]]:
@@ -114,18 +181,31 @@ def _archives(apt: _Apt, entries: list[Entry]) -> Iterator[tuple[str, list[Entry
         yield from groups(debian_entries(_ROOT) or apt.debian_entries(entries))
 
 
-def _take(apt: _Apt, offer: _Offer, *, report: Report) -> Source:
-    """Return the source in a package, downloaded unless it was before."""
-    if found := downloads.exactly(offer.version):
-        return found
-    origin = f"{offer.package} {offer.version} from {offer.where}"
+class _Security:
+    """Adds Debian's default archive of security updates where the host's mirror has none.
 
-    def report_parts(parts: int) -> None:
-        report(Step.DOWNLOAD, parts, _PARTS, words=origin)
+    Args:
+        apt: has the lists.
+        entries: those of this host.
+    """
 
-    report_parts(0)
-    package = apt.download(f"{offer.package}={offer.version}", report_parts=report_parts)
-    return downloads.keep(_unpacked(package), name=offer.version, origin=f"{origin}, by apt-get")
+    def __init__(self, apt: _Apt, entries: list[Entry]) -> None:
+        self._apt = apt
+        self._entries = entries
+        self._is_found = not is_of_debian(entries)  # the default is where they come from
+        self._default: list[Entry] | None = None
+
+    def complete(self, release: str, group: list[Entry]) -> None:
+        """Have the lists of a release's security updates, too, if they are anywhere."""
+        suite = f"{release}-security"
+        self._is_found |= self._apt.has_lists(suite)
+        if self._is_found or not has_security_archive(release):
+            return
+        if self._default is None:
+            self._default = debian_entries(_ROOT) or self._apt.debian_entries(self._entries)
+        firsts = [entry for entry in self._default if not entry.pocket]
+        self._apt.update([*group, *security_entries(release, beside=firsts)])
+        self._is_found = self._apt.has_lists(suite)
 
 
 class _Apt:
@@ -165,8 +245,10 @@ class _Apt:
             word for name, value in settings.items() for word in ("-o", f"{name}={value}")
         ]
         self._env = {**os.environ, "LC_ALL": "C"}
+        self._entries: tuple[Entry, ...] = ()
+        self._complaint = ""
 
-    def update(self, entries: list[Entry]) -> str:
+    def update(self, entries: Iterable[Entry]) -> str:
         """Download the lists of packages of these entries, and drop others.
 
         Some may be missing: not every release has all suites.
@@ -174,25 +256,34 @@ class _Apt:
         Returns:
             The last error of apt-get; empty if none.
         """
+        entries = tuple(entries)
+        if entries == self._entries:
+            return self._complaint
+        self._entries = entries
         text = "\n".join(entry.stanza() for entry in entries)
         self._sources.write_text(text, encoding="utf-8")
         # Where a suite is missing, apt-get keeps the lists of earlier updates.
         shutil.rmtree(self._lists)
         (self._lists / "partial").mkdir(parents=True)
-        _, complaint = self._run("update", report_parts=lambda _: None)
-        return complaint
+        _, self._complaint = self._run("update", report_parts=lambda _: None)
+        return self._complaint
 
-    def has_lists(self) -> bool:
-        """Return whether the last update got a list of packages."""
-        return any("_Packages" in path.name for path in self._lists.iterdir())
+    def has_lists(self, suite: str = "") -> bool:
+        """Return whether the last update got a list of packages.
+
+        Args:
+            suite: such as `bookworm-security`; any, if empty.
+        """
+        names = [path.name for path in self._lists.iterdir() if "_Packages" in path.name]
+        return any(f"_dists_{suite}_" in name for name in names) if suite else bool(names)
 
     def package_names(self) -> list[str]:
         """Return the names of all packages with a kernel's source."""
         names = self._ask("pkgnames", _PREFIX).split()
         return [name for name in names if _PACKAGE.fullmatch(name)]
 
-    def newest(self, version: str, *, among: list[str]) -> _Offer | None:
-        """Return the newest package of a kernel version; None if there is none.
+    def offers(self, version: str, *, among: list[str]) -> list[_Offer]:
+        """Return the packages of a kernel version.
 
         Args:
             version: such as `6.1` or `6.1.158`.
@@ -206,8 +297,10 @@ class _Apt:
             # apt-cache takes an unknown name as a regular expression: compare it.
             if len(fields) == 3 and fields[0] in names and matches(fields[1], version):
                 where = fields[2].removesuffix(" Packages")
-                offers.append(_Offer(package=fields[0], version=fields[1], where=where))
-        return max(offers, key=lambda offer: sort_key(offer.version), default=None)
+                offers.append(
+                    _Offer(package=fields[0], version=fields[1], where=where, group=self._entries)
+                )
+        return offers
 
     def debian_entries(self, entries: list[Entry]) -> list[Entry]:
         """Return the entries of Debian's archive; none if this distribution does not know it.

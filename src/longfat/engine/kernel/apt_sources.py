@@ -3,9 +3,11 @@
 A release of a distribution has the kernels of its time. The older and newer
 ones are in the same archive, under another suite: the host's own entries, with
 the release's name replaced, specify where. So a mirror, its keys and its options
-are the host's. Only a host of another distribution gets Debian's archive from the
-address that its debootstrap(8) has, since no other archive has the long-term kernels
-of several years.
+are the host's. Debian's security updates are in an archive of their own. Where the host's
+list lacks it, it is looked for beside the main archive, as `debian-security` beside
+`debian`, and then beside the archive that debootstrap(8) has as its default. From there, too,
+a host of another distribution gets Debian's archive, since no other has the long-term
+kernels of several years.
 Source: sources.list(5).
 """
 
@@ -20,6 +22,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 _RELEASES = {
     "debian": ("trixie", "bookworm", "forky", "sid"),
@@ -30,10 +33,13 @@ _RELEASES = {
 _ROLLING = ("sid", "unstable", "testing")
 _ALIASES = ("stable", "oldstable", *_ROLLING)
 _BACKPORTS = "-backports"
+_SECURITY = "-security"
 # The pockets of a release, each a suite of its own; long names first.
-_POCKETS = ("-proposed-updates", "-proposed", "-updates", "-security", _BACKPORTS)
+_POCKETS = ("-proposed-updates", "-proposed", "-updates", _SECURITY, _BACKPORTS)
 _COMPONENT = "main"
 _DEBOOTSTRAP = "usr/sbin/debootstrap"
+# The last folder of that name in an address.
+_MAIN_ARCHIVE = re.compile(r"(.*/debian)((?:/.*)?)")
 _DEFAULT_MIRROR = re.compile(r'^DEF_MIRROR="([^"]+)"', re.MULTILINE)
 _KEYRING = "usr/share/keyrings/debian-archive-keyring.[gp]*"  # gpg or, since 2025, pgp
 
@@ -119,10 +125,44 @@ def debian_entries(root: Path) -> list[Entry]:
     uri = uri.rstrip("/")
     release = _RELEASES["debian"][0]
     options = (("signed-by", str(keyrings[0])),)
-    places = ((uri, ""), (uri, "-updates"), (f"{uri}-security", "-security"))
-    return [
-        Entry(uri=place, suite=f"{release}{pocket}", options=options) for place, pocket in places
+    found = [
+        Entry(uri=uri, suite=f"{release}{pocket}", options=options) for pocket in ("", "-updates")
     ]
+    return [*found, *security_entries(release, beside=found)]
+
+
+def has_security_archive(release: str) -> bool:
+    """Return whether the security updates of a release are in an archive of their own."""
+    return release in _RELEASES["debian"] and release not in _ROLLING
+
+
+def security_entries(release: str, *, beside: list[Entry]) -> list[Entry]:
+    """Return the entries of Debian's security updates, which are beside its main archive.
+
+    Args:
+        release: whose updates.
+        beside: entries of the main archive.
+    """
+    if not has_security_archive(release):
+        return []
+    addresses = {entry: _security_archive(entry.uri) for entry in beside if not entry.pocket}
+    found = [
+        replace(entry, uri=uri, suite=f"{release}{_SECURITY}")
+        for entry, uri in addresses.items()
+        if uri
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _security_archive(uri: str) -> str:
+    """Return the address beside a main archive's; empty if it names no folder."""
+    uri = uri.rstrip("/")
+    # apt-transport-mirror(1): the address of a list of addresses.
+    if uri.startswith("mirror") or not urlsplit(uri).path:
+        return ""
+    # A snapshot of an archive has a date after it.
+    archive = _MAIN_ARCHIVE.fullmatch(uri)
+    return f"{archive[1]}{_SECURITY}{archive[2]}" if archive else f"{uri}{_SECURITY}"
 
 
 def groups(entries: list[Entry]) -> Iterator[tuple[str, list[Entry]]]:
@@ -146,6 +186,8 @@ def _of_release(release: str, *, entries: list[Entry]) -> list[Entry]:
     if release not in _ROLLING:
         firsts = [entry for entry in entries if not entry.pocket]
         found += [replace(entry, suite=f"{release}{_BACKPORTS}") for entry in firsts]
+        if not any(entry.pocket == _SECURITY for entry in entries):
+            found += security_entries(release, beside=firsts)
     return list(dict.fromkeys(found))
 
 

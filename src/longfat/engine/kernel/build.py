@@ -1,4 +1,9 @@
-"""Building a kernel, once, even if requested several times concurrently."""
+"""Building a kernel, once, even if requested several times concurrently.
+
+Of a series, it is the release that longfat is tested with, wherever that can be had; else the
+nearest release that the patches apply to. Whether they apply is known before anything is
+compiled.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +24,10 @@ from longfat.engine.kernel.installed import wheel_of
 from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, check_release
 from longfat.engine.kernel.manifest import Kernel
 from longfat.engine.kernel.output import lines_of
+from longfat.engine.kernel.patch import DoesNotApplyError
 from longfat.engine.kernel.progress import Progress, Report, Step
 from longfat.engine.kernel.source import Source
-from longfat.engine.kernel.version import check_version, series, split_variant
+from longfat.engine.kernel.version import check_version, matches, series, split_variant
 from longfat.errors import HostError, InputError
 
 _WORKER = "longfat.engine.kernel.worker"
@@ -41,11 +48,12 @@ def build(
 ) -> Kernel:
     """Build the kernel of a version, if it is not built already.
 
-    Its source is the first available one: `source`, an installed package, an earlier
-    download, a package that apt-get can download, a tarball of kernel.org. If it would
-    have to be downloaded and a kernel of this version and the current recipe is built, that
-    one is returned. So is one that pip has installed, wherever the source is: its purpose is
-    to avoid the build, and it needs no compiler.
+    Its source is `source`, or else of the release that longfat is tested with: an installed
+    package, an earlier download, a package that apt-get can download, a tarball of kernel.org.
+    Where none is to be had, or longfat's patches do not apply to it, it is of the nearest
+    release to which they do. If it would have to be downloaded and a kernel of this version
+    and the current recipe is built, that one is returned. So is one that pip has installed,
+    wherever the source is: its purpose is to avoid the build, and it needs no compiler.
 
     Killing this process, even by SIGKILL, ends all of its descendants and leaves
     no half-built kernel.
@@ -57,7 +65,7 @@ def build(
             any, if empty.
         patches: patches of the caller's own, applied in this order; they need a variant.
         answers: answers to Kconfig, such as `CONFIG_TCP_CONG_MINE=y`; likewise.
-        refresh: look for a newer source than the one that was downloaded before.
+        refresh: look for the newest source of a series, even if one was downloaded before.
         jobs: how many compilers run at once; one for each CPU, if None.
         progress: called with the progress of the build.
 
@@ -74,7 +82,11 @@ def build(
     plain, variant = split_variant(check_version(version))
     own = _own_digests(variant, patches, answers)
     has_recipe = _check_variant(version, own=bool(own), source=source)
-    here = locate.here(plain, path=source, sha256=sha256, refresh=refresh)
+    reference = recipe.reference_release(series(plain))
+    # Of a series that no patches are for, other releases need not be tried.
+    is_fixed = bool(source or sha256 or plain != series(plain) or not reference)
+    wanted = "" if is_fixed or refresh else reference
+    here = locate.here(wanted or plain, path=source, sha256=sha256, refresh=refresh)
     if (
         not (source or refresh or sha256 or own)
         and (kernel := _ready(version))
@@ -82,12 +94,67 @@ def build(
     ):
         return kernel
     toolchain.check()
-    found = here or locate.download(plain, sha256=sha256, refresh=refresh, report=report)
+    tried: list[str] = []
+    while True:
+        found = here or locate.find(
+            plain, sha256=sha256, refresh=refresh, wanted=wanted, exclude=tried, report=report
+        )
+        if source is not None and sha256 not in ("", digest := found.digest()):
+            raise InputError(f"{source} has the SHA-256 {digest}, not {sha256}")
+        request = _Request(
+            version=version,
+            source=found,
+            own=own,
+            has_recipe=has_recipe,
+            patches=tuple(str(path.absolute()) for path in patches),
+            answers=tuple(answers),
+            jobs=jobs or len(os.sched_getaffinity(0)),
+        )
+        try:
+            return _build(request, report=report)
+        except DoesNotApplyError as error:
+            if is_fixed or error.release in tried:
+                raise _unfit(error, version=plain) from None
+            tried.append(error.release)
+            report(Step.SEARCH, words=f"{error.message}\nAnother release is tried.")
+            here = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What to build from which source.
+
+    Attributes:
+        version: the requested version, with its variant.
+        source: its source.
+        own: what names the caller's own variant.
+        has_recipe: whether the recipe defines the variant.
+        patches: the caller's own patches.
+        answers: the caller's own answers.
+        jobs: how many compilers run at once.
+    """
+
+    version: str
+    source: Source
+    own: tuple[str, ...]
+    has_recipe: bool
+    patches: tuple[str, ...]
+    answers: tuple[str, ...]
+    jobs: int
+
+
+def _build(request: _Request, *, report: Report) -> Kernel:
+    """Build a kernel from a source, unless it is built.
+
+    Raises:
+        DoesNotApplyError: longfat's patches are for another release.
+    """
+    version, found = request.version, request.source
+    plain, variant = split_variant(version)
     own_recipe = recipe.load(series(version), variant=variant)
     source_digest, tools = found.digest(), toolchain.lines()
-    if source is not None and sha256 not in ("", source_digest):
-        raise InputError(f"{source} has the SHA-256 {source_digest}, not {sha256}")
-    made_by = (*tools, *own, *((f"variant {variant}",) if has_recipe else ()))
+    of_recipe = (f"variant {variant}",) if request.has_recipe else ()
+    made_by = (*tools, *request.own, *of_recipe)
     digest = recipe.build_digest(own_recipe.digest, source_digest=source_digest, tools=made_by)
     binary_key = recipe.build_digest(
         own_recipe.binary_digest, source_digest=source_digest, tools=made_by
@@ -112,12 +179,27 @@ def build(
                 tools=tools,
                 scratch=str(scratch),
                 log=str(cache.log_file(digest)),
-                jobs=jobs or len(os.sched_getaffinity(0)),
+                jobs=request.jobs,
                 variant=variant,
-                patches=tuple(str(path.absolute()) for path in patches),
-                answers=tuple(answers),
+                patches=request.patches,
+                answers=request.answers,
             )
             return _run(job, report=report)
+
+
+def _unfit(error: DoesNotApplyError, *, version: str) -> HostError:
+    """Return an error that says what can be built instead of a release."""
+    tested = recipe.reference_releases()
+    own = recipe.reference_release(series(version))
+    if not own:
+        message = f"{error.message}\n  they are for {', '.join(map(series, tested))}"
+        return HostError(message, hint=f"longfat kernel build {tested[-1]}")
+    if matches(own, error.release):
+        hint = f"longfat kernel build {own} --source TARBALL, with the source of Linux as released"
+        return HostError(error.message, hint=hint)
+    hint = f"longfat kernel build {own}, with which longfat is tested, or another release of "
+    hint += f"{series(version)} by --source TARBALL"
+    return HostError(error.message, hint=hint)
 
 
 def _check_variant(version: str, *, own: bool, source: Path | None) -> bool:
@@ -207,6 +289,8 @@ def _run(job: Job, *, report: Report) -> Kernel:
                 match message:
                     case {"progress": {"step": step, "done": done, "total": total}}:
                         report(Step(step), done, total)
+                    case {"failed": {"kind": "patch", "message": text, "release": release}}:
+                        raise DoesNotApplyError(text, release=release)
                     case {"failed": {"kind": kind, "message": text, "hint": hint}}:
                         _keep_log(job, text)
                         raise (InputError(text) if kind == "input" else HostError(text, hint=hint))

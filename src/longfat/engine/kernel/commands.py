@@ -12,6 +12,19 @@ from longfat.errors import HostError
 _LAST_LINES = 12
 
 
+class CommandFailedError(HostError):
+    """A command of a build failed, and not since the disk is full.
+
+    Args:
+        message: what failed, with the command's last lines and the path of the log that is kept.
+        last: the last lines alone.
+    """
+
+    def __init__(self, message: str, *, last: str) -> None:
+        super().__init__(message)
+        self.last = last
+
+
 class Log:
     """The log of one build; it runs the commands that fill it.
 
@@ -48,8 +61,9 @@ class Log:
             Its output.
 
         Raises:
-            HostError: it failed; the message has its last lines and
+            CommandFailedError: it failed; the message has its last lines and
                 the path of the log that is kept.
+            HostError: the disk is full.
         """
         output = []
         with (
@@ -81,4 +95,5 @@ class Log:
         last = "".join(f"\n    {line.rstrip()}" for line in output[-_LAST_LINES:])
         if any("No space left on device" in line for line in output):
             return HostError(f"{doing} failed: the disk is full ({self._path.parent})")
-        return HostError(f"{doing} failed:{last}\n  full log: {self._kept_as}")
+        message = f"{doing} failed:{last}\n  full log: {self._kept_as}"
+        return CommandFailedError(message, last=last)

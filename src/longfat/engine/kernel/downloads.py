@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from longfat.common.checksum import SUMS, write_sums
 from longfat.common.guard import doomed_folder, sweep
 from longfat.engine.kernel import cache
 from longfat.engine.kernel.source import Source
-from longfat.engine.kernel.version import matches, series, sort_key
+from longfat.engine.kernel.version import by_preference, matches, series, sort_key
 from longfat.errors import HostError
 
 _AT_WORK = ".download-"
@@ -42,14 +42,21 @@ def versions() -> list[str]:
     return sorted(names, key=sort_key)
 
 
-def find(version: str) -> Source | None:
-    """Return the newest downloaded source of a version; None if there is none.
+def find(version: str, *, wanted: str = "", exclude: Collection[str] = ()) -> Source | None:
+    """Return a downloaded source of a version; None if there is none.
 
     Args:
         version: such as `6.1` or `6.1.158`.
+        wanted: the release that is preferred, or else the nearest to it; the newest, if empty.
+        exclude: releases that are not wanted.
     """
-    for name in reversed(versions()):
-        if matches(name, version) and (found := _read(name)):
+    names = [
+        name
+        for name in versions()
+        if matches(name, version) and not any(matches(name, release) for release in exclude)
+    ]
+    for name in by_preference(names, wanted or version):
+        if found := _read(name):
             return found
     return None
 

@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from longfat.engine.kernel import downloads
 from longfat.engine.kernel.progress import Report, Step
 from longfat.engine.kernel.source import NotOfferedError, Source
-from longfat.engine.kernel.version import matches, series, sort_key
+from longfat.engine.kernel.version import by_preference, matches, series
 from longfat.errors import HostError, InputError
 
 if TYPE_CHECKING:
@@ -50,15 +50,19 @@ def fetch(
     version: str,
     *,
     sha256: str = "",
+    wanted: str = "",
+    exclude: Collection[str] = (),
     signer: str = SIGNER,
     timeout_s: float = _TIMEOUT_S,
     report: Report,
 ) -> Source:
-    """Download the tarball of a version; of a series, its newest release.
+    """Download the tarball of a version; of a series, the release that is preferred.
 
     Args:
         version: such as `6.1` or `6.1.158`.
         sha256: the required SHA-256, in hex; the one in the signed list, if empty.
+        wanted: the release that is preferred, or else the nearest to it; the newest, if empty.
+        exclude: releases that are not wanted.
         signer: the fingerprint of the key that signs the list.
         timeout_s: how long a server may be silent, in seconds.
         report: called with the progress.
@@ -74,21 +78,27 @@ def fetch(
         raise InputError(f"{MIRROR} is {base!r}, but must begin with http:// or https://")
     folder = f"{base}/v{series(version).partition('.')[0]}.x"
     if sha256 and version != series(version):
-        release, wanted = version, sha256
+        release, expected = version, sha256
     else:
-        release, wanted = _listed(
-            version, folder=folder, sha256=sha256, signer=signer, timeout_s=timeout_s
+        release, expected = _listed(
+            version,
+            folder=folder,
+            sha256=sha256,
+            wanted=wanted,
+            exclude=exclude,
+            signer=signer,
+            timeout_s=timeout_s,
         )
     found = downloads.exactly(release)
-    if found is not None and found.sha256 == wanted:
+    if found is not None and found.sha256 == expected:
         return found
     url = f"{folder}/linux-{release}.tar.xz"
     with downloads.downloading() as scratch:
         tarball = scratch / f"linux-{release}.tar.xz"
         digest = _download(url, to=tarball, timeout_s=timeout_s, report=report)
-        if digest != wanted:
+        if digest != expected:
             raise HostError(
-                f"{url} is not the expected file: its SHA-256 is {digest}, not {wanted}",
+                f"{url} is not the expected file: its SHA-256 is {digest}, not {expected}",
                 hint=f"longfat kernel build {version} (again, or from another {MIRROR})",
             )
         trusted = "the specified checksum" if sha256 else "kernel.org's signed checksum"
@@ -96,7 +106,14 @@ def fetch(
 
 
 def _listed(
-    version: str, *, folder: str, sha256: str, signer: str, timeout_s: float
+    version: str,
+    *,
+    folder: str,
+    sha256: str,
+    wanted: str,
+    exclude: Collection[str],
+    signer: str,
+    timeout_s: float,
 ) -> tuple[str, str]:
     """Return the release to download for a version, and its SHA-256."""
     url = f"{folder}/{_SUMS}"
@@ -106,11 +123,11 @@ def _listed(
     signed, doubt = ("", "") if sha256 else _signed(content, signer=signer, url=url)
     text = content.decode("ascii", "replace") if sha256 or doubt else signed
     sums = {release: digest for digest, release in _LINE.findall(text.replace("\r", ""))}
-    fitting = [release for release in sums if matches(release, version)]
+    fitting = [release for release in sums if matches(release, version) and release not in exclude]
     same = [release for release in fitting if sums[release] == sha256]
     if not fitting:
-        raise NotOfferedError(f"{folder} has no {version}")
-    release = max(same or fitting, key=sort_key)
+        raise NotOfferedError(f"{folder} has no {'other ' if exclude else ''}{version}")
+    release = by_preference(same or fitting, wanted or version)[0]
     if doubt:
         raise NotOfferedError(
             f"{folder} has {release}, but its checksums' signature cannot be checked: {doubt}",

@@ -11,6 +11,20 @@ from longfat.errors import HostError
 _FILE = re.compile(r"^(?:---|\+\+\+) (\S+)", re.MULTILINE)
 
 
+class DoesNotApplyError(HostError):
+    """A patch of longfat's own does not apply to a release, which another may do.
+
+    Args:
+        message: which patch, and which part of it.
+        release: the release: `6.1.176`.
+        hint: what to build instead.
+    """
+
+    def __init__(self, message: str, *, release: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.release = release
+
+
 def patch_command(patch: Path, *, fuzz: int = 0) -> list[str]:
     """Return the command that applies a patch to the tree it runs in.
 

@@ -6,6 +6,9 @@ kernel, so the recipe's digest is a part of a kernel's name.
 
 A folder in `variants` adds patches, and perhaps answers, to a variant of its name: 6.12+clock
 gets those of `variants/clock/all` and `variants/clock/6.12`.
+
+`tested` names the release of each series that the tests run on. It is no input of a
+kernel: the patches are for all releases of a series.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.common import resources
+from longfat.engine.kernel.version import series as series_of
 from longfat.engine.kernel.version import sort_key
 from longfat.errors import HostError
 
@@ -92,6 +96,36 @@ def load(series: str, *, variant: str = "", folder: Path | None = None) -> Recip
         binary_digest=binary,
         digest=whole,
     )
+
+
+def reference_releases(*, folder: Path | None = None) -> list[str]:
+    """Return the releases that the tests run on, one of each series: `6.1.192`.
+
+    Args:
+        folder: as for `load`.
+
+    Raises:
+        HostError: the installation is incomplete.
+    """
+    folder = resources.folder("kernel") if folder is None else folder
+    try:
+        return (folder / "tested").read_text().split()
+    except OSError as error:
+        raise HostError(f"cannot read the kernel recipe: {error}") from error
+
+
+def reference_release(series: str, *, folder: Path | None = None) -> str:
+    """Return the release of a series that the tests run on; empty if they run on none.
+
+    Args:
+        series: such as `6.1`.
+        folder: as for `load`.
+
+    Raises:
+        HostError: the installation is incomplete.
+    """
+    releases = reference_releases(folder=folder)
+    return next((release for release in releases if series_of(release) == series), "")
 
 
 def variant_series(variant: str, *, folder: Path | None = None) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,18 +82,23 @@ def installed_versions(*, folder: Path = PACKAGES) -> list[str]:
     return sorted(_tarballs(folder), key=sort_key)
 
 
-def installed(version: str, *, folder: Path = PACKAGES) -> Source | None:
+def installed(
+    version: str, *, exclude: Collection[str] = (), folder: Path = PACKAGES
+) -> Source | None:
     """Return the source of a version that a package has installed; None if none has.
 
     Args:
         version: such as `6.1` or `6.1.158`.
+        exclude: releases that are not wanted, nor a package whose version is not known.
         folder: where the packages put their tarballs.
     """
     # Debian's packages are named by the series, Ubuntu's like the series' first release.
     for name, path in _tarballs(folder).items():
         if name == version or series(name) == series(version):
-            held = _package_version(path) if version != series(version) else ""
+            held = _package_version(path) if exclude or version != series(version) else ""
             if held and not matches(held, version):
+                continue
+            if exclude and (not held or any(matches(held, release) for release in exclude)):
                 continue
             return Source(path, origin="of an installed package")
     return None

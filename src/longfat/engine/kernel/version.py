@@ -10,6 +10,7 @@ requested.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from longfat.errors import InputError
 
@@ -69,6 +70,28 @@ def sort_key(release: str) -> tuple[tuple[int, ...], bool, str]:
     numbers, _, rest = split_variant(release)[0].partition("-")
     parts = tuple(int(part) for part in re.findall(r"\d+", numbers))
     return (parts, not rest.startswith("rc"), rest)
+
+
+def by_preference(releases: Iterable[str], wanted: str) -> list[str]:
+    """Return releases of one series in the order in which they are to be tried.
+
+    First come those that satisfy `wanted`, then the others by their distance from it in patch
+    releases. Of equals, the newer one comes first.
+
+    Args:
+        releases: such as `6.1.187` or `6.1.192-2`.
+        wanted: such as `6.1.192`, or a series, which all of its releases satisfy.
+    """
+
+    def patch_level(release: str) -> int:
+        return (*sort_key(release)[0], 0, 0, 0)[2]
+
+    def distance(release: str) -> tuple[bool, int]:
+        if matches(release, wanted):
+            return False, 0
+        return True, abs(patch_level(release) - patch_level(wanted))
+
+    return sorted(sorted(releases, key=sort_key, reverse=True), key=distance)
 
 
 def nearest(version: str, among: list[str]) -> str | None:

@@ -5,7 +5,7 @@ and its scratch folder is removed with it. It gets a `Job` as JSON on its comman
 line, and reports its progress on standard output in JSON, an object on each line:
 
     {"progress": {"step": ..., "done": ..., "total": ...}}
-    {"failed": {"kind": "input" | "host", "message": ..., "hint": ...}}
+    {"failed": {"kind": "input" | "host" | "patch", "message": ..., "hint": ..., "release": ...}}
     {"done": {}}
 
 The result is then in `product/` in the scratch folder, with its manifest.
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from longfat.common.checksum import file_digest, write_sums
 from longfat.engine.kernel import cache, configure, make, manifest, patch, recipe, toolchain, unpack
-from longfat.engine.kernel.commands import Log
+from longfat.engine.kernel.commands import CommandFailedError, Log
 from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, check_release
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import Source
@@ -36,12 +36,14 @@ def main() -> None:
     try:
         _build(job)
     except LongfatError as error:
-        kind = "input" if isinstance(error, InputError) else "host"
-        _report("failed", kind=kind, message=error.message, hint=error.hint)
+        kind, release = "input" if isinstance(error, InputError) else "host", ""
+        if isinstance(error, patch.DoesNotApplyError):
+            kind, release = "patch", error.release
+        _report("failed", kind=kind, message=error.message, hint=error.hint, release=release)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         message = f"the disk is full: {job.scratch}" if full else f"the build failed: {error}"
-        _report("failed", kind="host", message=message, hint="")
+        _report("failed", kind="host", message=message, hint="", release="")
     else:
         _report("done")
 
@@ -134,11 +136,17 @@ def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
     unpacked = make.version(tree, log=log, source=job.source)
     check_release(unpacked, version=job.version, source=Path(job.source))
     for path in own_recipe.patches:
-        log.run(patch.patch_command(path), cwd=tree, doing=f"applying {path.name}")
+        try:
+            log.run(patch.patch_command(path), cwd=tree, doing=f"applying {path.name}")
+        except CommandFailedError as error:
+            raise patch.DoesNotApplyError(
+                f"longfat's patches do not apply to Linux {unpacked}; {path.name}:{error.last}",
+                release=unpacked,
+            ) from None
     for path in map(Path, job.patches):
         try:
             log.run(patch.patch_command(path, fuzz=2), cwd=tree, doing=f"applying {path.name}")
-        except HostError as error:
+        except CommandFailedError as error:
             raise InputError(
                 f"{path} does not apply to Linux {unpacked}: {error.message}"
             ) from None
