@@ -3,6 +3,8 @@
 A cell is a release, a user and what is tried:
 
 * `lab`: `make lab` in a clone of this repository's HEAD;
+* `lab-main`: the same, where apt's list has the release's main archive and nothing else, as
+  debootstrap(8) leaves it;
 * `wheels`: pip installs the wheels in `dist` where there is no compiler, and
   `longfat run lab08` runs;
 * `test`: `make test` in such a clone.
@@ -37,7 +39,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tools.matrix_results import PIP, USERS, WHATS, Cell, Name, keep_result, read_results, table
+from tools.matrix_results import (
+    MAIN_ONLY,
+    PIP,
+    USERS,
+    WHATS,
+    Cell,
+    Name,
+    keep_result,
+    read_results,
+    table,
+)
 from tools.releases import RELEASES, HostError
 from tools.roots import (
     Cache,
@@ -162,8 +174,8 @@ class Trial:
             shutil.copytree(kernels, self.root.host / "home/.cache/longfat", symlinks=True)
         self._prepare((*_FOR_SOURCE, "sudo", "ca-certificates"), sudo=self.name.user != "root")
         self._step("clone", "cp -r /mnt/longfat .")
-        make = f"make {self.name.what}"
-        heard = self._hear_run if self.name.what == "lab" else self._hear_tests
+        make = f"make {self.name.what.removesuffix('-main')}"
+        heard = self._hear_tests if self.name.what == "test" else self._hear_run
         self._judged(make, make, heard, place="longfat", python=".venv/bin/python")
         if self.plan.share_kernels:
             self.root.cache.keep_kernels(self.root.on_host(f"{self.root.home}/.cache/longfat"))
@@ -302,7 +314,8 @@ def _try(plan: Plan, name: Name) -> Cell:
     with cache.reserved():
         say(f"{name}: log in {log}")
         cache.make_base(log=log, watch=Watch(most_s=_BASE_S, waiting=wait))
-        root = Root(cache=cache, user=USERS[name.user], log=log)
+        only_main = name.what == MAIN_ONLY
+        root = Root(cache=cache, user=USERS[name.user], log=log, only_main=only_main)
         try:
             Trial(plan=plan, name=name, cell=cell, root=root).run()
         except CellFailedError as error:

@@ -19,7 +19,10 @@ from tools.roots import ORDINARY
 USERS = {"root": "root", "user": ORDINARY}
 """The users that a cell may have, and their names in its root."""
 
-WHATS = ("lab", "wheels", "test")
+MAIN_ONLY = "lab-main"
+"""What is tried with the release's main archive alone, as debootstrap(8) leaves it."""
+
+WHATS = ("lab", MAIN_ONLY, "wheels", "test")
 """What a cell may try."""
 
 PIP = "pip install"

@@ -300,11 +300,13 @@ class Root:
         cache: where its base is.
         user: who runs commands, `root` or `ORDINARY`.
         log: the file of all that commands print.
+        only_main: whether apt's list has the release's main archive and nothing else.
     """
 
     cache: Cache
     user: str
     log: Path
+    only_main: bool = False
     _variables: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -355,9 +357,8 @@ class Root:
         options = [line for line in lines if _APT_OPTIONS.match(line)]
         (target / "apt/apt.conf.d/99host").write_text("\n".join(options) + "\n")
         keyring = RELEASES[self.cache.release].keyring
-        lines = [
-            source.line(keyring) for source in sources_of(self.cache.release, base=self.cache.base)
-        ]
+        sources = sources_of(self.cache.release, base=self.cache.base)
+        lines = [source.line(keyring) for source in sources[: 1 if self.only_main else None]]
         (target / "apt/sources.list").write_text("\n".join(lines) + "\n")
         self._variables = passed_on(os.environ)
 
