@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from longfat.common.checksum import write_sums
-from longfat.engine.kernel import cache, installed, manifest, recipe
+from longfat.engine.kernel import cache, installed, kernel_org, manifest, recipe
 from longfat.engine.kernel.manifest import Kernel, Manifest
 from longfat.engine.kernel.progress import Step
 from tests.engine.kernel.archive import Key, end_agent, make_key
@@ -40,6 +41,19 @@ def make_manifest() -> Callable[..., Manifest]:
         return Manifest(**{**fields, **given})
 
     return make
+
+
+@pytest.fixture
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host with no archive in apt's list, and no kernel.org."""
+    configuration = tmp_path / "apt.conf"
+    configuration.write_text(
+        f'Dir::Etc::sourcelist "{tmp_path}/none.list";\nDir::Etc::sourceparts "{tmp_path}/none";\n'
+    )
+    monkeypatch.setenv("APT_CONFIG", str(configuration))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    monkeypatch.setenv(kernel_org.MIRROR, f"http://127.0.0.1:{port}")
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ _SUITES = {
     "bookworm": [("linux-source-6.1", "6.1.9-1"), ("linux-source-6.1", "6.1.10-1")],
     "sid": [("linux-source-6.8.0", "6.8.0-12.3")],
 }
+_SECURITY = {"bookworm-security": [("linux-source-6.1", "6.1.11-1")]}
 _GONE_WITHIN_S = 20.0
 
 
@@ -65,12 +66,20 @@ def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configure:
     return write
 
 
+@pytest.fixture(autouse=True)
+def _no_default_of_the_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep Debian's own archive out of the tests, which debootstrap knows where it is installed."""
+    monkeypatch.setattr(apt, "_ROOT", tmp_path / "none")
+
+
 @pytest.fixture
 def archive(tmp_path: Path, key: Key, configure: Configure) -> Iterator[Path]:
-    root = tmp_path / "archive"
+    """Serve an archive, with that of security updates beside it, and have apt's list name it."""
+    root = tmp_path / "archives" / "debian"
     make_archive(root, _SUITES, key=key)
-    with serving(root) as uri:
-        configure(uri, key.public)
+    make_archive(root.with_name("debian-security"), _SECURITY, key=key)
+    with serving(root.parent) as uri:
+        configure(f"{uri}/debian", key.public)
         yield root
 
 
@@ -102,12 +111,59 @@ def test_a_package_of_the_hosts_release(
 @pytest.mark.usefixtures("archive")
 def test_the_newest_of_another_release(empty_cache: Path, report_log: ReportLog) -> None:
     # 6.1 is a regular expression that fits 6.12, which the host's own release has.
+    # The host's list has no archive of security updates: it is beside the one that is there.
     found = _fetch("6.1", report=report_log)
-    assert found.path.read_bytes() == content_of("linux-source-6.1", "6.1.10-1")
+    assert found.path.read_bytes() == content_of("linux-source-6.1", "6.1.11-1")
+    assert "/debian-security bookworm-security/main" in found.origin
     assert report_log.words(Step.SEARCH)[1:] == ["apt-get, packages of bookworm"]
     assert _fetch("6.1.9", report=report_log).path.parent.name == "6.1.9-1"
-    assert _left(empty_cache) == ["6.1.10-1", "6.1.9-1"]
-    assert downloads.versions() == ["6.1.9-1", "6.1.10-1"]
+    assert _left(empty_cache) == ["6.1.11-1", "6.1.9-1"]
+    assert downloads.versions() == ["6.1.9-1", "6.1.11-1"]
+
+
+@pytest.mark.usefixtures("archive", "empty_cache")
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [("6.1.10", "6.1.10-1"), ("6.1.8", "6.1.9-1"), ("6.1.40", "6.1.11-1")],
+)
+def test_the_release_that_is_wanted_or_the_nearest_to_it(
+    wanted: str, expected: str, report_log: ReportLog
+) -> None:
+    assert _fetch("6.1", wanted=wanted, report=report_log).path.parent.name == expected
+
+
+@pytest.mark.usefixtures("archive", "empty_cache")
+def test_a_release_that_is_excluded_is_passed_over(report_log: ReportLog) -> None:
+    with apt.search("6.1", wanted="6.1.8", exclude=["6.1.9"], report=report_log) as offers:
+        assert not offers.has("6.1.8")
+        assert not offers.has("6.1.9")
+        assert offers.reason == "apt-get has no package of 6.1.8 in trixie, bookworm, sid"
+        assert offers.download("6.1.8", report=report_log).path.parent.name == "6.1.10-1"
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_security_updates_of_the_default_mirror(
+    tmp_path: Path, key: Key, configure: Configure, report_log: ReportLog
+) -> None:
+    """A mirror may have the main archive alone: then they are beside debootstrap's default."""
+    root = tmp_path / "archives"
+    with serving(root) as uri:
+        contents = {
+            "debootstrap": ("usr/sbin/debootstrap", f'DEF_MIRROR="{uri}/default"\n'.encode()),
+            "debian-archive-keyring": (
+                "usr/share/keyrings/debian-archive-keyring.gpg",
+                key.public.read_bytes(),
+            ),
+        }
+        packages = [("debootstrap", "1.0.141"), ("debian-archive-keyring", "2025.1")]
+        suites = {**_SUITES, "trixie": [*_SUITES["trixie"], *packages]}
+        make_archive(root / "debian", suites, key=key, contents=contents)
+        make_archive(root / "default-security", _SECURITY, key=key)
+        configure(f"{uri}/debian", key.public)
+        found = _fetch("6.1", wanted="6.1.11", report=report_log)
+        assert "/default-security bookworm-security/main" in found.origin
+        # And a package of the host's own mirror is downloaded after that search, too.
+        assert _fetch("6.1", wanted="6.1.10", report=report_log).path.parent.name == "6.1.10-1"
 
 
 @pytest.mark.usefixtures("archive", "empty_cache")
@@ -131,14 +187,12 @@ def test_a_version_that_no_release_has(empty_cache: Path, report_log: ReportLog)
     with pytest.raises(NotOfferedError, match=expected):
         _fetch("6.7", report=report_log)
     with pytest.raises(NotOfferedError):
-        _fetch("6.1.11", report=report_log)
+        _fetch("6.1.12", report=report_log)
     assert _left(empty_cache) == []
 
 
 @pytest.fixture
-def ubuntu(
-    tmp_path: Path, key: Key, configure: Configure, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def ubuntu(tmp_path: Path, key: Key, configure: Configure) -> Iterator[Path]:
     """Have a host with an archive of Ubuntu, which has the keys of Debian's, at another address."""
     root = tmp_path / "archives"
     key_of_debian = make_key(tmp_path / "debian")
@@ -150,7 +204,6 @@ def ubuntu(
         ]
     }
     make_archive(root / "debian", _SUITES, key=key_of_debian)
-    monkeypatch.setattr(apt, "_ROOT", tmp_path / "none")
     try:
         with serving(root) as uri:
             contents = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.engine.kernel.apt_sources import Entry, groups, host_entries
+from longfat.engine.kernel.apt_sources import Entry, groups, host_entries, security_entries
 
 
 @pytest.fixture
@@ -79,6 +79,40 @@ def test_a_host_may_have_its_releases_backports_and_others() -> None:
     assert list(found) == ["trixie", "sid", "bookworm", "forky"]
     assert found["trixie"] == ["a trixie", "a trixie-backports"]
     assert found["bookworm"] == ["a bookworm", "a bookworm-backports"]
+
+
+@pytest.mark.parametrize(
+    ("main", "security"),
+    [
+        ("http://a.example/debian", "http://a.example/debian-security"),
+        ("https://a.example/pub/debian/", "https://a.example/pub/debian-security"),
+        ("http://debian.example/debian", "http://debian.example/debian-security"),
+        (
+            "http://s.example/archive/debian/20260101T000000Z/",
+            "http://s.example/archive/debian-security/20260101T000000Z",
+        ),
+        ("http://a.example/debianized", "http://a.example/debianized-security"),
+        ("file:/srv/mirror/debian", "file:/srv/mirror/debian-security"),
+    ],
+)
+def test_security_updates_are_beside_the_main_archive(main: str, security: str) -> None:
+    options = (("signed-by", "/k.gpg"),)
+    entry = Entry(uri=main, suite="trixie", options=options)
+    found = dict(groups([entry]))
+    expected = Entry(uri=security, suite="bookworm-security", options=options)
+    assert found["bookworm"][-1] == expected
+    assert [e.suite for e in found["sid"]] == ["sid"]
+
+
+@pytest.mark.parametrize("uri", ["mirror+file:/etc/apt/mirrors/debian.list", "http://a.example"])
+def test_an_address_that_names_no_folder_has_none_beside_it(uri: str) -> None:
+    entry = Entry(uri=uri, suite="trixie")
+    assert security_entries("trixie", beside=[entry]) == []
+
+
+def test_no_archive_of_security_updates_for_others() -> None:
+    ubuntu = Entry(uri="http://a.example/ubuntu", suite="noble")
+    assert "noble-security" not in {entry.suite for entry in dict(groups([ubuntu]))["noble"]}
 
 
 def test_a_stanza_keeps_the_options() -> None:

@@ -14,9 +14,20 @@ from typing import Any
 
 import pytest
 
-from longfat.engine.kernel import Kernel, Progress, Step, cache, find, manifest, manifest_of, recipe
+from longfat.engine.kernel import (
+    Kernel,
+    Progress,
+    Step,
+    cache,
+    downloads,
+    find,
+    manifest,
+    manifest_of,
+    recipe,
+)
 from longfat.engine.kernel.build import build
 from longfat.errors import HostError, InputError
+from tests.kernels import RELEASES
 
 # A kernel in five lines. It notes each compilation in a file next to its source.
 _MAKEFILE = """\
@@ -225,6 +236,60 @@ def test_a_kernel_that_is_built_needs_no_download(
     report_log: list[Progress] = []
     assert build("5.99", progress=report_log.append) == kernel
     assert report_log == []
+
+
+def _outdate(tree: Path, release: str) -> None:
+    """Make of a tree that of another release, to which the patches do not apply."""
+    makefile = tree / "Makefile"
+    makefile.write_text(makefile.read_text().replace("6.1.5", release))
+    timer = tree / "arch/um/kernel/time.c"
+    timer.write_text(timer.read_text().replace("local_irq_save(flags);", "local_irq_save(all);"))
+
+
+def test_a_release_that_the_patches_are_not_for(empty_cache: Path, tree: Path) -> None:
+    _outdate(tree, "6.1.6")
+    with pytest.raises(HostError, match=r"patches do not apply to Linux 6\.1\.6; 40-") as caught:
+        _build("6.1", tree)
+    assert "arch/um/kernel/time.c" in caught.value.message
+    (reference,) = (one for one in RELEASES if one.startswith("6.1."))
+    assert caught.value.hint.startswith(f"longfat kernel build {reference}, with which longfat")
+    assert "--source" in caught.value.hint
+    assert _left(empty_cache) == {".lock"}
+    assert not (empty_cache / "logs").exists()
+
+
+@pytest.mark.usefixtures("offline")
+def test_another_release_is_tried_if_the_patches_do_not_apply(
+    empty_cache: Path, tree: Path, tarball: Path, tmp_path: Path
+) -> None:
+    """The nearest to the tested release is tried first, and nothing of it is left."""
+    _keep(tarball, "6.1.5")
+    _outdate(tree, "6.1.6")
+    outdated = tmp_path / "outdated.tar.xz"
+    with tarfile.open(outdated, "w:xz") as tar:
+        tar.add(tree, "linux-6.1.6")
+    _keep(outdated, "6.1.6")
+    report_log: list[Progress] = []
+    kernel = build("6.1", progress=report_log.append)
+    assert kernel.release == "6.1.5"
+    words = [report.words for report in report_log if report.words]
+    assert "sources/6.1.6/" in words[0]
+    assert "do not apply to Linux 6.1.6; 40-host-cpu.patch:" in words[1]
+    assert "sources/6.1.5/" in words[2]
+    assert "instead of 6.1." in words[2]
+    assert _left(empty_cache) == {".lock", kernel.digest}
+    # It is ready now: neither is there anything to search, nor to say.
+    report_log.clear()
+    assert build("6.1", progress=report_log.append) == kernel
+    assert report_log == []
+    with pytest.raises(HostError, match=r"patches do not apply to Linux 6\.1\.6; 40-"):
+        build("6.1.6", progress=report_log.append)
+
+
+def _keep(tarball: Path, name: str) -> None:
+    with downloads.downloading() as scratch:
+        shutil.copy(tarball, scratch / "linux.tar.xz")
+        downloads.keep(scratch / "linux.tar.xz", name=name, origin="somewhere")
 
 
 def test_when_make_fails_its_last_words_are_shown(empty_cache: Path, tree: Path) -> None:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import threading
 from pathlib import Path
 
 import pytest
 
-from longfat.engine.kernel import downloads, kernel_org, locate
+from longfat.engine.kernel import downloads, locate
 from longfat.engine.kernel.progress import Step
 from longfat.engine.kernel.source import Source
 from longfat.errors import HostError, InputError
@@ -27,19 +26,6 @@ def _keep(name: str, content: bytes = b"x") -> Source:
         tarball = scratch / "linux.tar.xz"
         tarball.write_bytes(content)
         return downloads.keep(tarball, name=name, origin="somewhere")
-
-
-@pytest.fixture
-def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host with no archive in apt's list, and no kernel.org."""
-    configuration = tmp_path / "apt.conf"
-    configuration.write_text(
-        f'Dir::Etc::sourcelist "{tmp_path}/none.list";\nDir::Etc::sourceparts "{tmp_path}/none";\n'
-    )
-    monkeypatch.setenv("APT_CONFIG", str(configuration))
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    monkeypatch.setenv(kernel_org.MIRROR, f"http://127.0.0.1:{port}")
 
 
 @pytest.mark.usefixtures("empty_cache")
@@ -90,7 +76,7 @@ def test_what_is_no_version_is_refused(packages: Path) -> None:
 @pytest.mark.usefixtures("offline", "empty_cache")
 def test_all_places_are_named_where_none_has_it(report_log: ReportLog) -> None:
     with pytest.raises(HostError) as caught:
-        locate.download("5.99", report=report_log)
+        locate.find("5.99", report=report_log)
     message = caught.value.message
     assert message.startswith("no source of kernel 5.99: none is on this host; apt-get's list")
     assert "/v5.x/sha256sums.asc does not answer" in message
@@ -98,12 +84,33 @@ def test_all_places_are_named_where_none_has_it(report_log: ReportLog) -> None:
     assert caught.value.hint == "longfat kernel build 5.99 --source TARBALL"
 
 
+@pytest.mark.usefixtures("offline", "empty_cache")
+def test_another_release_where_the_tested_one_cannot_be_had(report_log: ReportLog) -> None:
+    for name in ("5.99.5-1", "5.99.8-1", "5.99.20-1"):
+        _keep(name)
+
+    def find(wanted: str, *exclude: str) -> Source:
+        return locate.find("5.99", wanted=wanted, exclude=exclude, report=report_log)
+
+    assert find("5.99.8").origin == "downloaded before: somewhere"
+    near = find("5.99.9")
+    assert near.path.parent.name == "5.99.8-1"
+    expected = "downloaded before: somewhere; instead of 5.99.9, with which longfat is tested; "
+    assert near.origin.startswith(f"{expected}apt-get's list has no archive")
+    assert find("5.99.9", "5.99.8").path.parent.name == "5.99.5-1"
+    assert find("5.99.19", "5.99.20").path.parent.name == "5.99.8-1"
+    with pytest.raises(
+        HostError, match=r"do not apply to 5\.99\.5, 5\.99\.8, 5\.99\.20, and there"
+    ):
+        find("5.99.9", "5.99.5", "5.99.8", "5.99.20")
+
+
 @pytest.mark.usefixtures("empty_cache")
 def test_two_that_want_one_source_download_it_once(report_log: ReportLog) -> None:
     here = []
     with downloads.alone("5.99", on_wait=lambda: None):
         other = threading.Thread(
-            target=lambda: here.append(locate.download("5.99.1", report=report_log))
+            target=lambda: here.append(locate.find("5.99.1", report=report_log))
         )
         other.start()
         while not report_log.reports:
@@ -145,7 +152,7 @@ def test_what_cannot_name_a_folder_is_refused(empty_cache: Path, name: str) -> N
 def test_a_cache_that_cannot_be_written(empty_cache: Path, report_log: ReportLog) -> None:
     empty_cache.write_text("a file where a folder should be")
     with pytest.raises(HostError, match="cannot write"):
-        locate.download("5.99", report=report_log)
+        locate.find("5.99", report=report_log)
 
 
 def test_the_series_on_the_host(empty_cache: Path) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longfat.engine.kernel.version import (
+    by_preference,
     check_version,
     matches,
     nearest,
@@ -63,6 +64,16 @@ def test_nearest() -> None:
     assert nearest("6.11", ["6.1", "6.12"]) == "6.12"
     assert nearest("7.9", ["6.12", "7.2"]) == "7.2"
     assert nearest("6.1", []) is None
+
+
+def test_the_nearest_release_comes_first() -> None:
+    offered = ["6.1.170-3", "6.1.187-1", "6.1.192-2", "6.1.192-10", "6.1.197-1", "6.1.200-1"]
+    assert by_preference(offered, "6.1.192") == [
+        *("6.1.192-2", "6.1.192-10", "6.1.197-1", "6.1.187-1", "6.1.200-1", "6.1.170-3")
+    ]
+    assert by_preference(offered, "6.1")[:2] == ["6.1.200-1", "6.1.197-1"]
+    assert by_preference(["7.2-1", "7.2.9-1~bpo13+1"], "7.2.3") == ["7.2-1", "7.2.9-1~bpo13+1"]
+    assert by_preference([], "6.1") == []
 
 
 def test_a_variant_is_given_to_who_asks_for_it_alone() -> None:
