@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from longfat.common.resources import folder
-from longfat.engine.kernel import patch
+from longfat.engine.kernel import patch, recipe
+from longfat.engine.kernel.version import series
 from longfat.errors import HostError
+from tests.kernels import KERNELS
+from tests.paths import TESTS
 
 _CLOCK = """\
 What it is for.
@@ -50,3 +54,47 @@ def test_a_new_file_may_be_added_under_arch_um(tmp_path: Path) -> None:
 
 def test_our_own_patches_stay_in_arch_um() -> None:
     patch.check(folder("kernel").glob("patches/*/*.patch"))
+
+
+_ARCH_UM = TESTS / "data/um/arch-um.tar.xz"
+with tarfile.open(_ARCH_UM) as _tar:
+    _RELEASES = sorted({name.split("/")[1] for name in _tar.getnames() if "/" in name})
+
+
+def _apply_all(variant: str, release: str, tree: Path) -> None:
+    """Apply the patches of a recipe as a build does, to files of a release."""
+    subprocess.run(
+        ["tar", "-xf", _ARCH_UM, "-C", tree, "--wildcards", f"./{release}/*"], check=True
+    )
+    top = tree / release
+    patches = recipe.load(series(release), variant=variant).patches
+    assert patches
+    for path in patches:
+        done = subprocess.run(
+            patch.patch_command(path), cwd=top, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{path.name} on {release}:\n{done.stdout}"
+
+
+@pytest.mark.parametrize("variant", ["", "clock"])
+@pytest.mark.parametrize("release", _RELEASES)
+def test_our_own_patches_apply_to_releases(release: str, variant: str, tmp_path: Path) -> None:
+    _apply_all(variant, release, tmp_path)
+
+
+def test_there_are_two_releases_of_each_series_to_apply_them_to() -> None:
+    counts = {one: sum(series(release) == one for release in _RELEASES) for one in KERNELS}
+    assert all(count >= 2 for count in counts.values()), counts
+
+
+def test_system_calls_are_served_alike_in_all_releases(tmp_path: Path) -> None:
+    """Of 6.1.170 and 6.1.192, the kernel's own file differs: it is not compiled."""
+    texts = []
+    for release in ("6.1.170", "6.1.192"):
+        _apply_all("", release, tmp_path)
+        skas = tmp_path / release / "arch/um/kernel/skas"
+        assert "obj-y := $(obj-y:syscall.o=system_call.o)" in (skas / "Makefile").read_text()
+        texts.append([(skas / name).read_text() for name in ("syscall.c", "system_call.c")])
+    (own, ours), (own_later, ours_later) = texts
+    assert own != own_later
+    assert ours == ours_later
