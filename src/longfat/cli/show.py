@@ -8,13 +8,12 @@ after their questions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 import click
 from markdown_it.token import Token
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Markdown, MarkdownContext, MarkdownElement
 from rich.syntax import Syntax
 from rich.text import Text
@@ -78,7 +77,7 @@ class _Block(CodeBlock):
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
-    ) -> Iterator[RenderableType]:
+    ) -> RenderResult:
         if self._title:
             yield Text(self._title, style="bold")
         if self._is_nested:
