@@ -75,9 +75,7 @@ class _Block(CodeBlock):
         super().on_enter(context)
         self._is_nested = len(context.stack) > 1
 
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> RenderResult:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self._title:
             yield Text(self._title, style="bold")
         if self._is_nested:
