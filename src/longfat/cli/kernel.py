@@ -78,9 +78,7 @@ def kernel() -> None:
     multiple=True,
     help="Answer this question of Kconfig so; likewise.",
 )
-@click.option(
-    "--refresh", is_flag=True, help="Look for a newer source than the one downloaded before."
-)
+@click.option("--refresh", is_flag=True, help="Build the newest release of a series that is found.")
 @click.option("--jobs", type=click.IntRange(min=1), help="How many compilers run at once.")
 @_AS_JSON
 def build(
@@ -95,6 +93,8 @@ def build(
     as_json: bool,
 ) -> None:
     """Build the kernels of these versions, such as 6.1; about two minutes each.
+
+    Of a series, the release that longfat is tested with is built, or the nearest to it.
 
     A source that is not on this host is downloaded, without root, into longfat's cache.
     """

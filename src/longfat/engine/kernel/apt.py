@@ -85,6 +85,11 @@ class Offers:
     _apt: _Apt | None = None
     _offers: dict[str, _Offer] = field(default_factory=dict)
 
+    @property
+    def versions(self) -> list[str]:
+        """The versions of the packages."""
+        return list(self._offers)
+
     def has(self, version: str) -> bool:
         """Return whether there is a package of a version."""
         return any(matches(offered, version) for offered in self._offers)
