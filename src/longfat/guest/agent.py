@@ -130,6 +130,7 @@ class Agent:
         self._poll.register(self._timer.fd, select.EPOLLIN)
         self._recheck = Recheck()
         self._terminals_raised = False
+        self._had_command = False
         self._poll.register(self._recheck.fd, select.EPOLLIN)
 
     def serve(self) -> None:
@@ -156,6 +157,9 @@ class Agent:
     # ---------------------------------------------------------------- orders
 
     def _do_spawn(self, process: int, **order: Any) -> dict[str, Any]:
+        if not self._had_command:
+            self._had_command = True
+            system.sync_link_changes()
         try:
             command = Command(process, order, nodes=self._nodes)
         except CommandRejected as rejected:

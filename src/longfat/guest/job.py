@@ -11,6 +11,7 @@ import math
 import os
 import time
 
+from longfat.guest import system
 from longfat.guest.batches import run_batch
 from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
@@ -56,6 +57,7 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
             if failed := run_batch(batch, nodes=nodes):
                 raise CommandFailed({"step": "network", **failed})
         script.title("set-up")
+        system.sync_link_changes()
         _set_up(job["setup"], nodes=nodes, script=script)
         if job["flows"]:
             script.title("traffic")

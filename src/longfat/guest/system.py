@@ -193,6 +193,19 @@ def set_host_boundary(enabled: bool) -> None:
     write_line("/sys/module/host_boundary/parameters/enabled", "Y" if enabled else "N")
 
 
+def sync_link_changes() -> None:
+    """Let a change of a link take effect before the process that made it continues, from now on.
+
+    Commands have a higher priority than the kernel's link watch, so a packet that is sent at once
+    after `ip link set up` was lost. A network is built without it, with the random numbers that it
+    had before. See kernel/patches/all/90-link-watch.patch.
+
+    Raises:
+        OSError: the kernel was built without that patch.
+    """
+    write_line("/sys/module/link_watch_sync/parameters/enabled", "Y")
+
+
 def write_line(path: str, text: str) -> None:
     """Write to a file of /proc or /sys, by a fourth of the system calls of a file of Python's.
 
