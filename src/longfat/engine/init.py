@@ -6,6 +6,8 @@ whether it is as old as the source, must not matter, but it would: a lookup
 that fails takes a microsecond of virtual time, after which the random numbers
 differ. An installation may also belong to another user, so that no bytecode can be stored.
 
+Beside it are programs for a machine's users, in `longfat/guest/bin`.
+
 Experiments boot `longfat.guest.main`. A subpackage of `longfat.guest` is another
 program for other kinds of machines, which experiments do not see: `part` names it.
 """
@@ -96,8 +98,8 @@ def _cached(part: str) -> Path | None:
 
 
 def _sources(part: str) -> dict[str, Path]:
-    """Return the modules by their paths in the package."""
-    paths = sorted(_SOURCES.glob("*.py"))
+    """Return the modules, and the programs for users, by their paths in the package."""
+    paths = sorted([*_SOURCES.glob("*.py"), *_SOURCES.glob("bin/*")])
     if part:
         paths += sorted((_SOURCES / part).glob("*.py"))
     return {path.relative_to(_SOURCES).as_posix(): path for path in paths}
@@ -122,6 +124,8 @@ def _compile(folder: Path, part: str) -> None:
         copy = folder / _PACKAGE / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
+        if path.suffix != ".py":
+            copy.chmod(0o755)
     compileall.compile_dir(
         folder,
         quiet=2,

@@ -58,7 +58,7 @@ PACKAGES = {
 
 PACKAGE = Path(longfat.__file__).resolve().parent
 DECIDING = (
-    *("guest/*.py", "engine/machine/*.py", "engine/images/*.py"),
+    *("guest/*.py", "guest/bin/*", "engine/machine/*.py", "engine/images/*.py"),
     *("engine/sandbox/*.py", "engine/sandbox/root/*/*"),
     *("model/*.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
     *("model/flow_path/*.py", "theory/*.py"),

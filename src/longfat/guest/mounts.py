@@ -6,6 +6,7 @@ anything in here. These mounts make a usable system, no more.
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from longfat.guest import system
@@ -21,6 +22,12 @@ HOME = "/run/longfat"
 """Where the guest keeps them: /tmp itself becomes the guest's own."""
 
 _LAYERS = "/run/layers"
+
+PROGRAMS = f"{HOME}/guest/longfat/guest/bin"
+"""Programs of ours for those who use the machine: `sudo` and `su`."""
+
+# The first folder in which a shell looks.
+_PROGRAMS_SHOWN = "/usr/local/sbin"
 
 
 def mount_all() -> None:
@@ -40,12 +47,24 @@ def mount_all() -> None:
     system.mount("longfat", HOME, "hostfs", options=HANDOVER)
     for place in ("/tmp", "/var/tmp", "/dev/shm"):
         _memory_over(place)
+    show_programs(_PROGRAMS_SHOWN)
     if not os.path.isdir("/dev/pts"):
         os.mkdir("/dev/pts")
     system.mount("devpts", "/dev/pts", "devpts", options="gid=5,mode=620,ptmxmode=666")
     os.symlink("/proc/self/fd", "/dev/fd")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
+
+
+def show_programs(folder: str) -> None:
+    """Show `PROGRAMS` in a folder of the host's, beside what is in it.
+
+    The distribution's sudo and su need set-user-ID programs and files of PAM, which a machine
+    does not have.
+    """
+    # A host without that folder has no programs of ours either.
+    with contextlib.suppress(OSError):
+        system.mount("overlay", folder, "overlay", options=f"lowerdir={PROGRAMS}:{folder}")
 
 
 def cover_file(path: str, *, text: str) -> None:
