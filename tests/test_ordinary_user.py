@@ -246,6 +246,24 @@ def test_what_a_guest_writes_is_the_users(user: User, sandbox: str) -> None:
     assert modes == {"v.pcap": 0o644, "mine": 0o600, "inner": 0o750, "inner/file": 0o640}
 
 
+@sandboxes
+def test_a_shell_draws_and_keeps_files(user: User, sandbox: str) -> None:
+    user.write(
+        f"{sandbox}-shell/lines.sh",
+        "h2 iperf3 -s -D; h1 iperf3 -c h2 -t 2 -J > out.json\n"
+        "plot_iperf.sh out.json; plot_q.sh s1-eth2 1; xdg-open results/cwnd.pdf\n",
+    )
+    typed = f"import os; os.dup2(os.open('lines.sh', os.O_RDONLY), 0); {_COMMAND}"
+    home = user.home / f"{sandbox}-shell"
+    done = user.run("-c", typed, "shell", "--kernel", "7.2", cwd=home, sandbox=sandbox)
+    folder = home / "runs" / "shell-plain-1"
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(f"\n{folder}/results/cwnd.pdf\n"), done.stderr
+    for name in ("results/cwnd.pdf", "results/throughput.pdf", "s1-eth2-queue.pdf"):
+        assert (folder / name).read_bytes().startswith(b"%PDF")
+        assert (folder / name).stat().st_uid == (_NOBODYS if user.prefix else os.getuid())
+
+
 def test_root_is_told_whose_folder_a_machine_cannot_reach(user: User) -> None:
     if not user.prefix:
         pytest.skip("root only: whoever has no rights meets this as with any program")

@@ -94,7 +94,9 @@ def make_writable(folders: dict[str, dict[str, Any]]) -> None:
             cover_folder(place)
     for place, folder in folders.items():
         os.makedirs(place, exist_ok=True)
-        flags = 0 if folder["writable"] else system.MS_RDONLY
+        # No set-user-ID programs, for the reason that `mount_all` gives.
+        flags = system.MS_NOSUID | system.MS_NODEV
+        flags |= 0 if folder["writable"] else system.MS_RDONLY
         system.mount("longfat", place, "hostfs", flags=flags, options=folder["shown"])
 
 

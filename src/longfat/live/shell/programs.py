@@ -21,6 +21,8 @@ from longfat.common.atomic import write_whole
 from longfat.common.guard import scratch_folder
 from longfat.engine.kernel.cache import root
 from longfat.engine.machine import INTERPRETER, is_visible
+from longfat.engine.sandbox.access import check_access
+from longfat.errors import HostError
 from longfat.execution.tools import GUEST_PATH
 from longfat.live.folders import SharedFolder
 from longfat.model.case import File
@@ -70,11 +72,35 @@ PYTHONPATH={path} MPLCONFIGDIR={fonts} MPLBACKEND=agg LONGFAT_FOLDERS={folders} 
 exec {python} -B -P -S -s -m longfat.output.programs.{module} "$@"
 """
 
+_UNAVAILABLE = """\
+#!/bin/sh
+printf '%s: cannot run in this machine: %s\\n' "${{0##*/}}" {problem} >&2
+exit 3
+"""
+
 
 @functools.cache
 def package_folders() -> tuple[SharedFolder, ...]:
-    """Return the folders of packages that the programs need, for a machine to see."""
+    """Return the folders of packages that the programs need, for a machine to see.
+
+    There are none if a machine may not read one of them: then the programs print why.
+    """
+    if _problem():
+        return ()
     return tuple(folder for folder, _ in _packages() if not is_visible(folder.path))
+
+
+@functools.cache
+def _problem() -> str:
+    """Return why a machine cannot read the packages; "" if it can.
+
+    For example, a machine of root's has no access to packages in another user's home.
+    """
+    try:
+        check_access(folder.path for folder, _ in _packages())
+    except HostError as error:
+        return error.message
+    return ""
 
 
 @functools.cache
@@ -106,6 +132,11 @@ def install_programs(session: Session, folders: Sequence[SharedFolder]) -> None:
         session: the machine.
         folders: the folders of the user's computer in which people work.
     """
+    if problem := _problem():
+        text = _UNAVAILABLE.format(problem=shlex.quote(problem))
+        files = [_executable(name, text) for name in PROGRAMS]
+        session.put_files(files, in_roots=False)
+        return
     outside = json.dumps({folder.place: str(folder.path) for folder in folders})
     files = [
         File(path=f"{_FONTS}/{name}", content=content) for name, content in _font_list().items()
@@ -118,8 +149,12 @@ def install_programs(session: Session, folders: Sequence[SharedFolder]) -> None:
             python=shlex.quote(str(INTERPRETER)),
             module=module,
         )
-        files.append(File(path=f"{FOLDER}/{name}", content=text.encode(), executable=True))
+        files.append(_executable(name, text))
     session.put_files(files, in_roots=False)
+
+
+def _executable(name: str, text: str) -> File:
+    return File(path=f"{FOLDER}/{name}", content=text.encode(), executable=True)
 
 
 def _spec_folders(name: str) -> list[str]:
