@@ -70,6 +70,7 @@ def test_any_time_comes_back(time_ns: int) -> None:
             "tc qdisc add dev x parent 1:1 tbf rate 2500mbit burst 65536 limit 1572864",
         ),
         ("tc qdisc delete dev x root", "tc qdisc del dev x root"),
+        ("sudo -nE /sbin/tc qdisc del dev x root", "tc qdisc del dev x root"),
         # What is not known, or has a unit that tc and people read differently, stays words.
         (
             "tc qdisc add dev x root netem delay 20000 loss gemodel 1% .25 slot 1ms loss 3",
@@ -107,7 +108,7 @@ def test_what_only_shows_changes_nothing(line: str) -> None:
         "tc qdisc add netem dev",
         "tc qdisc add root dev",
         "tc qdisc add dev $X root fq",
-        "sudo tc qdisc add dev x root fq",
+        "sudo -u nobody tc qdisc add dev x root fq",
         "tc qdisc add dev 'x root fq",
     ],
 )

@@ -28,6 +28,7 @@ from longfat.model.case import NOWHERE
 from longfat.model.host_root import NETWORK_TOOLS, ROOTS
 from longfat.model.network import typed_part
 from longfat.model.packages import SHOWN
+from longfat.model.typed_line import without_sudo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -207,7 +208,7 @@ def _failure(case: Case, failed: FailedCommand, places: CasePlaces) -> LongfatEr
         what = f"`{line}` {ending}: " if line else f"{case.events[index].summary()}: "
         hint = _no_program(case, line) if status == _NOT_FOUND and "chroot" in line else ""
         return InputError(f"{what}{words or 'it printed nothing'}{hint}", place=place)
-    program = case.setup[index].line.split(maxsplit=1)[0]
+    program = without_sudo(case.setup[index].line).split(maxsplit=1)[0]
     rooted = case.setup[index].node in case.network.roots
     if status == _NOT_FOUND and program in PACKAGES and not rooted:
         return missing_tool(program)

@@ -28,6 +28,7 @@ from longfat.errors import HostError
 from longfat.execution.runs import Tool
 from longfat.model.case import NOWHERE
 from longfat.model.network import interface_commands
+from longfat.model.typed_line import without_sudo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +141,7 @@ class Toolbox:
             raise missing_tool(missing[0])
         typed = [command.line for command in case.setup]
         typed += [line for flow in case.flows for line in flow.lines]
-        for line in typed:
+        for line in map(without_sudo, typed):
             names.update(name for name in _PROGRAM.findall(line) if self._program(name))
         installed = self.packages(case, places=places.packages)
         packages: dict[str, Tool] = {}

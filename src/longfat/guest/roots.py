@@ -65,6 +65,13 @@ def make_root(order: dict[str, Any]) -> None:
         with contextlib.suppress(FileNotFoundError), open(f"/etc/{name}", "rb") as file:
             content = file.read()
         write_over(f"{at}/etc/{name}", content)
+    for name in os.listdir(mounts.PROGRAMS):
+        with open(f"{mounts.PROGRAMS}/{name}", "rb") as file:
+            content = file.read()
+        # An image without that folder, or with a link in its place, gets none.
+        with contextlib.suppress(OSError):
+            if stat.S_ISDIR(os.lstat(f"{at}/usr/bin").st_mode):
+                write_over(f"{at}/usr/bin/{name}", content, mode=0o755)
 
 
 def mount_sys(order: dict[str, Any]) -> None:
@@ -137,7 +144,7 @@ def program_of(argv: list[str], environment: dict[str, str]) -> str:
     return program
 
 
-def write_over(path: str, content: bytes) -> None:
+def write_over(path: str, content: bytes, *, mode: int = 0o644) -> None:
     """Put a file in place of whatever is there.
 
     Raises:
@@ -147,7 +154,7 @@ def write_over(path: str, content: bytes) -> None:
         os.unlink(path)
     with open(path, "wb") as file:
         file.write(content)
-    os.chmod(path, 0o644)
+    os.chmod(path, mode)
 
 
 def _make_folder(path: str, mode: int) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longfat.errors import InputError
-from longfat.model.typed_line import needs_shell, shell_line
+from longfat.model.typed_line import needs_shell, shell_line, without_sudo
 
 NETWORK_TOOLS = frozenset(
     ("bridge", "ethtool", "ip", "ip6tables", "iptables", "nft", "ss", "sysctl", "tc")
@@ -106,7 +106,8 @@ class HostRoot:
     @staticmethod
     def runs_line(line: str) -> bool:
         """Return the same for a line for a shell: only one plain command is taken for a tool's."""
-        return needs_shell(line) or (line.split(maxsplit=1) or [""])[0] not in NETWORK_TOOLS
+        program = (without_sudo(line).split(maxsplit=1) or [""])[0]
+        return needs_shell(line) or program not in NETWORK_TOOLS
 
     def line(self, line: str) -> str:
         """Return a line for the shell, with `entrypoint` replaced by the image's command.

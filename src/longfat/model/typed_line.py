@@ -10,6 +10,14 @@ import re
 import shlex
 from collections.abc import Sequence
 
+# sudo(8): options without a value, options with one, and variables. All run as root anyway; for
+# another user a line is not what it is for root.
+_SUDO = re.compile(
+    r"\s*(?:\S*/)?sudo\s+"
+    r"(?:(?:-[EHnPSABN]+|--(?:preserve-env(?:=\S+)?|set-home|non-interactive|stdin)|-u\s*root"
+    r"|--user[= ]root|--)\s+)*(?![-\s])"
+)
+
 _SHELL = frozenset(";&|$`(){}<>*?!#\n")
 
 
@@ -25,6 +33,13 @@ class NotUnderstoodError(Exception):
         super().__init__(f"`{line}` {why}")
 
 
+def without_sudo(line: str) -> str:
+    """Return a line without the `sudo` that it begins with: in a machine everything is root's."""
+    if (sudo := _SUDO.match(line)) and sudo.end() < len(line):
+        return line[sudo.end() :]
+    return line
+
+
 def needs_shell(line: str) -> bool:
     """Return whether only a shell can interpret a line."""
     return bool(_SHELL & set(line))
@@ -36,7 +51,7 @@ def shell_line(argv: Sequence[str]) -> str:
 
 
 def plain_words(line: str) -> list[str]:
-    """Split a line as a shell does; the program without its folder.
+    """Split a line as a shell does, without `sudo`; the program without its folder.
 
     Raises:
         NotUnderstoodError: it is not one plain command.
@@ -44,7 +59,7 @@ def plain_words(line: str) -> list[str]:
     if needs_shell(line):
         raise NotUnderstoodError(line)
     try:
-        words = shlex.split(line)
+        words = shlex.split(without_sudo(line))
     except ValueError:
         raise NotUnderstoodError(line) from None
     if not words:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError
 from longfat.model.network import Network, NoRouteError, follow_back, trace_route
 from longfat.model.network.check import Groups
+from longfat.model.typed_line import without_sudo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # Set-up lines of these tools leave addresses and routes alone.
-_NO_ROUTING = re.compile(r"(sudo )?(tc|ethtool|sysctl(?!.*forward))\b")
+_NO_ROUTING = re.compile(r"(tc|ethtool|sysctl(?!.*forward))\b")
 
 
 class UnreachableError(InputError):
@@ -28,7 +29,7 @@ class UnreachableError(InputError):
 
 def may_change_routing(line: str) -> bool:
     """Return whether a set-up line may change addresses or routes."""
-    return not _NO_ROUTING.match(line)
+    return not _NO_ROUTING.match(without_sudo(line))
 
 
 def check_reach(

@@ -101,7 +101,7 @@ def test_queue_line(lines: list[str], queue: tuple[str, int | None, str] | None)
         "tc qdisc add dev s1-eth2 root netem loss gemodel 1% 25%",
         "for d in s1-eth2; do tc qdisc add dev $d root netem delay 1ms; done",
         "for i in 1 2; do tc qdisc add dev s1-eth$i root netem delay 1ms; done",
-        "sudo tc qdisc add dev s1-eth2 root netem delay 1ms",
+        "sudo -u nobody tc qdisc add dev s1-eth2 root netem delay 1ms",
         "tc qdisc add dev s1-eth2",
         "tc qdisc add dev s1-eth2 handle 1: netem delay 1ms",
         "tc qdisc frob dev s1-eth2 root netem",

@@ -34,6 +34,14 @@ iperf3() {
   LD_PRELOAD=$_lf_shim command iperf3 "$@"
 }
 
+# A shell as root is a shell like this, with its commands.
+sudo() {
+  case $* in
+  bash | su | 'su -' | -s | -i) bash --noprofile --rcfile "$_lf_rc" -i ;;
+  *) command sudo "$@" ;;
+  esac
+}
+
 nodes() {
   echo "hosts:    ${_lf_hosts[*]}"
   echo "switches: ${_lf_switches[*]}"

@@ -18,6 +18,7 @@ from longfat.errors import InputError
 from longfat.model.fields import fields_of
 from longfat.model.traffic import Flow, Iperf3
 from longfat.model.traffic.bulk import DEFAULT_TIME_S
+from longfat.model.typed_line import without_sudo
 from longfat.model.units import parse_time_s
 from longfat.study.formats.mininet import Typed
 
@@ -25,7 +26,7 @@ MOST_FLOWS = 16
 
 _LONGEST_SLEEP_S = 86400.0
 
-_CLIENT = re.compile(r"(sudo )?(iperf3?)\s(.*\s)?(-c|--client)\b")
+_CLIENT = re.compile(r"(iperf3?)\s(.*\s)?(-c|--client)\b")
 _CONTROL = re.compile(r"tcp_congestion_control[= '\"]+([a-z][a-z0-9_]*)")
 _WAIT = re.compile(r"wait\b")
 _SLEEP = re.compile(r"sleep ([0-9.]+)")
@@ -127,7 +128,7 @@ def script_traffic(lines: Iterable[Typed], addresses: Mapping[str, str]) -> Scri
             clock.wait([flow for flow in flows if flow.source == line.node])
         elif found := _SLEEP.fullmatch(line.text.strip()):
             clock.sleep(parse_time_s(found[1], bare_seconds=True) if line.waits else 0.0)
-        elif _CLIENT.match(line.text) and len(flows) < MOST_FLOWS:
+        elif _CLIENT.match(without_sudo(line.text)) and len(flows) < MOST_FLOWS:
             name = flow_name(len(flows))
             try:
                 flow, label = _flow(name, line, hosts, control, clock)

@@ -14,7 +14,7 @@ BACKGROUND = re.compile(r"(?<!&)&\s*$")
 _PIECE = r"(?:[^;'\"\\]|'[^']*'|\"[^\"]*\")"
 _PIECES = re.compile(f"{_PIECE}+")
 _WHOLE = re.compile(f"(?:{_PIECE}|;)*")  # quotes in pairs, and no backslash
-_PLAIN = re.compile(r"(tc|ip|sysctl|ethtool|ifconfig|route)\s[^&|<>`$(){}\\]*$")
+_PLAIN = re.compile(r"(?:sudo )?(tc|ip|sysctl|ethtool|ifconfig|route)\s[^&|<>`$(){}\\]*$")
 
 
 def split_lines(text: str) -> list[str]:

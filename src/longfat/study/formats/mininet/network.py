@@ -21,6 +21,7 @@ from longfat.model.network import (
     Switch,
     problems,
 )
+from longfat.model.typed_line import without_sudo
 from longfat.study.addresses import host_address, router_address
 from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, split_lines
 from longfat.study.formats.mininet.record import At, Node, Record, Scalar, Typed, at, printable
@@ -39,7 +40,7 @@ _FORWARD = re.compile(
     r"|echo 1 ?> ?/proc/sys/net/ipv4/ip_forward"
 )
 _TRAFFIC = re.compile(
-    r"(sudo )?(ping6?|iperf3?|netperf|netserver|wget|curl|tcpdump|kill|killall|pkill|nc|xterm)\b"
+    r"(ping6?|iperf3?|netperf|netserver|wget|curl|tcpdump|kill|killall|pkill|nc|xterm)\b"
 )
 # Read after a line, it shows that the script depends on that line.
 _STATUS = re.compile(r"echo \$\??\w*")
@@ -229,6 +230,7 @@ class Reader:
     def _type_line(self, typed: Typed, who: str, line: str) -> tuple[str, Command, str] | None:
         node = self._nodes.get(who)
         is_host = node is not None and not node.is_switch
+        line = without_sudo(line)
         command = Command(node=who if is_host else ROOT_NAMESPACE, line=line)
         if is_host and _FORWARD.fullmatch(line):
             self._forwards.add(who)
