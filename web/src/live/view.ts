@@ -87,8 +87,8 @@ export function reduce(view: SessionView, event: SessionEvent): SessionView {
       return { ...view, link: "open", session, clock, recordings, terminals, captures, stale, byHand };
     }
     case "clock": {
-      const { now_s, state, speed, pace } = event;
-      return { ...view, clock: { now_s, state, speed, pace } };
+      const { now_s, state, speed, pace, commands, skipping } = event;
+      return { ...view, clock: { now_s, state, speed, pace, commands, skipping } };
     }
     case "recording":
       return { ...view, recordings: placed(view.recordings, event.recording, (each) => each.number) };
