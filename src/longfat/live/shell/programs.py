@@ -125,8 +125,8 @@ def _packages() -> tuple[tuple[SharedFolder, str], ...]:
 def install_programs(session: Session, folders: Sequence[SharedFolder]) -> None:
     """Write the executables into a machine that sees `package_folders`.
 
-    Hosts with roots of their own do not get them: an image has another Python, or none. No
-    virtual time passes.
+    Hosts with roots of their own do not get them: an image has another Python, or none. It
+    takes some microseconds of virtual time.
 
     Args:
         session: the machine.
