@@ -33,6 +33,7 @@ def test_commands_files_and_flows_of_a_host_with_an_image(image: Path, tmp_path:
         assert h1.run("echo $WHO $PWD").stdout == "image /srv\n"
         assert h1.run("echo $WHO", env={"WHO": "mine"}).stdout == "mine\n"
         assert h1.run("entrypoint").stdout == "given\n"
+        assert h1.run("sudo -E sh -c 'echo $WHO'").stdout == "image\n"
         assert h1.run(["cat", "/given"], cwd="/bin").stdout == "given\n"
         assert h1.run("python3 -V").returncode == 127
         assert h1.sysctl("net.ipv4.tcp_sack", 0) == "0"

@@ -68,10 +68,10 @@ def make_root(order: dict[str, Any]) -> None:
     for name in os.listdir(mounts.PROGRAMS):
         with open(f"{mounts.PROGRAMS}/{name}", "rb") as file:
             content = file.read()
-        # An image without that folder, or with a link in its place, gets none.
-        with contextlib.suppress(OSError):
-            if stat.S_ISDIR(os.lstat(f"{at}/usr/bin").st_mode):
-                write_over(f"{at}/usr/bin/{name}", content, mode=0o755)
+        for folder in ("usr/bin", "bin"):  # not where a link leads: it may lead elsewhere
+            if all(map(_is_folder, (f"{at}/{folder.partition('/')[0]}", f"{at}/{folder}"))):
+                write_over(f"{at}/{folder}/{name}", content, mode=0o755)
+                break
 
 
 def mount_sys(order: dict[str, Any]) -> None:
@@ -155,6 +155,12 @@ def write_over(path: str, content: bytes, *, mode: int = 0o644) -> None:
     with open(path, "wb") as file:
         file.write(content)
     os.chmod(path, mode)
+
+
+def _is_folder(path: str) -> bool:
+    with contextlib.suppress(OSError):
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    return False
 
 
 def _make_folder(path: str, mode: int) -> None:
