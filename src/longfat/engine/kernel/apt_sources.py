@@ -44,7 +44,11 @@ _DEFAULT_MIRROR = re.compile(r'^DEF_MIRROR="([^"]+)"', re.MULTILINE)
 _KEYRING = "usr/share/keyrings/debian-archive-keyring.[gp]*"  # gpg or, since 2025, pgp
 
 MIRROR = "LONGFAT_DEBIAN_MIRROR"
-"""The environment variable with the address of Debian's archive, for hosts of others."""
+"""The environment variable with the address of Debian's archive, in place of debootstrap's.
+
+It is for hosts of other distributions, and for security updates that are not beside the
+host's own mirror.
+"""
 
 DEBIAN_PACKAGES = ("debootstrap", "debian-archive-keyring")
 """The packages that know the address of Debian's archive and its keys."""
