@@ -67,7 +67,7 @@ def open_terminals(page: Page, labels: list[str]) -> dict[str, PageTerminal]:
     counts: Counter[str] = Counter()
     for label in labels:
         node = "root" if label.startswith("admin") else label
-        page.get_by_text("+ Terminal").click()
+        page.locator("summary", has_text="+ Terminal").click()
         page.locator(".terminal-nodes").get_by_role("button", name=node, exact=True).click()
         expect(page.get_by_label(f"Terminal of {node}").last).to_contain_text(f"{node} ")
         counts[node] += 1
@@ -77,6 +77,7 @@ def open_terminals(page: Page, labels: list[str]) -> dict[str, PageTerminal]:
     return terminals
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_figures_are_those_of_the_source(page: Page) -> None:
     lab = shortened(read_lab("lab16"))
