@@ -175,8 +175,8 @@ def student_at(lab: dict[str, Any], cwd: Path) -> Iterator[Student]:
         terminals: dict[str, Terminal] = {}
         for label in lab["terminals"]:
             node = "root" if label.startswith("admin") else label
-            words = ("attach", lab["network"]) if terminals else ("shell", lab["network"])
-            terminal = Terminal(*words, node, cwd=cwd)
+            command = "attach" if terminals else "shell"
+            terminal = Terminal(command, lab["network"], node, cwd=cwd)
             stack.callback(terminal.close)
             terminals[label] = terminal
             terminal.prompt(node)
@@ -187,13 +187,13 @@ def student_at(lab: dict[str, Any], cwd: Path) -> Iterator[Student]:
 
 def mismatches(steps: list[Step]) -> list[str]:
     """Return which figures of the steps are not as expected."""
-    found = []
+    wrong = []
     for index, step in enumerate(steps):
         for name, expected in step.figures.items():
             shown = _figure(name, step, before=steps[index - 1])
             if not _is_as_expected(shown, expected, name=name):
-                found.append(f"{step.terminal}: {step.keys}: {name} {shown!r}, not {expected!r}")
-    return found
+                wrong.append(f"{step.terminal}: {step.keys}: {name} {shown!r}, not {expected!r}")
+    return wrong
 
 
 def _figure(name: str, step: Step, *, before: Step) -> Any:

@@ -253,8 +253,8 @@ def read_network_setup(network: Node) -> tuple[Line, ...]:
     """
     if not network.is_mapping:
         return ()  # which reading the network reports
-    found = (value for key, value in network.items("a network") if key.text == SETUP)
-    return tuple(line for node in found for line in read_setup(node))
+    nodes = (value for key, value in network.items("a network") if key.text == SETUP)
+    return tuple(line for node in nodes for line in read_setup(node))
 
 
 def _read_entry(entry: Node, form: str) -> list[Line]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The name that the labs' own script uses.
 _FILES = {"rtt": "RTT", "rttvar": "RTT_Var", "mtu": "MTU"}
-_LONGEST_TITLE = 60
+_MAX_TITLE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +169,8 @@ def chosen_metrics(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...
 
 def joined_names(names: Iterable[str]) -> str:
     """Return names as a title: all of them, or the first and a count if they are too long."""
-    found = list(dict.fromkeys(filter(None, names)))
-    text = ", ".join(found)
-    return text if len(text) <= _LONGEST_TITLE else f"{found[0]} and {len(found) - 1} others"
+    unique = list(dict.fromkeys(filter(None, names)))
+    text = ", ".join(unique)
+    if len(text) <= _MAX_TITLE_CHARACTERS:
+        return text
+    return f"{unique[0]} and {len(unique) - 1} others"

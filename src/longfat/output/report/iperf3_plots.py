@@ -43,8 +43,8 @@ def draw_reports(reports: Sequence[AnyReport], request: PlotRequest, *, out: Pat
     """Draw figures of reports that have been read; see `plot_reports`."""
     metrics = chosen_metrics(request.metrics, FOREIGN_METRICS)
     panels = foreign_panels(reports, metrics, constants=request.constants)
-    there = [panel.name for panel in panels]
-    if request.metrics and (missing := [name for name in metrics if name not in there]):
+    present = [panel.name for panel in panels]
+    if request.metrics and (missing := [name for name in metrics if name not in present]):
         available = [panel.name for panel in foreign_panels(reports)]
         raise InputError(
             f"no {', '.join(missing)} in these reports; they have {', '.join(available)}"
