@@ -176,7 +176,7 @@ def student_at(lab: dict[str, Any], cwd: Path) -> Iterator[Student]:
         for label in lab["terminals"]:
             node = "root" if label.startswith("admin") else label
             command = "attach" if terminals else "shell"
-            terminal = Terminal(command, lab["network"], node, cwd=cwd)
+            terminal = Terminal(command, lab["lab"], node, cwd=cwd)
             stack.callback(terminal.close)
             terminals[label] = terminal
             terminal.prompt(node)
