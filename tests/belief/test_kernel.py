@@ -72,13 +72,21 @@ def test_the_first_reader_of_randomness_does_not_wait(boot: Boot, each_kernel: K
     assert float(boot(each_kernel, script)) < 0.1
 
 
-def test_when_an_interrupt_comes_decides_no_random_numbers(boot: Boot, each_kernel: Kernel) -> None:
-    # The kernel takes a new key for its random numbers now and then, also within these 9 s.
-    def numbers(reads: int) -> str:
+def test_the_seed_alone_decides_random_numbers(boot: Boot, each_kernel: Kernel) -> None:
+    # Neither what was drawn before, nor memory, nor how long processes ran, nor when interrupts
+    # came. The kernel takes a new key for its random numbers now and then, also within these 9 s.
+    def numbers(*, reads: int, processes: int, memory_bytes: int = 256 << 20, seed: int = 7) -> str:
         return boot(
             each_kernel,
             f"""python3 -I -S -c '
-import os, time
+import fcntl, os, time
+for _ in range({processes}):
+    if os.fork() == 0:
+        os.getrandom(8)
+        os.stat("/")
+        os._exit(0)
+    os.wait()
+fcntl.ioctl(os.open("/dev/urandom", os.O_RDONLY), 0x5207)  # RNDRESEEDCRNG of random(4)
 for second in range(1, 10):
     for _ in range({reads}):
         time.monotonic()
@@ -86,9 +94,14 @@ for second in range(1, 10):
     time.sleep(second - time.monotonic())
     print(os.urandom(8).hex())
 '""",
+            memory_bytes=memory_bytes,
+            seed=seed,
         )
 
-    assert numbers(1) == numbers(9)
+    expected = numbers(reads=1, processes=1)
+    assert numbers(reads=9, processes=1) == expected
+    assert numbers(reads=9, processes=4, memory_bytes=512 << 20) == expected
+    assert numbers(reads=1, processes=1, seed=8) != expected
 
 
 def test_a_jiffy_is_10_ms(each_kernel: Kernel) -> None:

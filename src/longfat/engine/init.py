@@ -3,8 +3,8 @@
 A machine sees a copy of the program that is compiled once for each version
 of it and of Python, and not the folder of the installation. Whether there is bytecode, and
 whether it is as old as the source, must not matter, but it would: a lookup
-that fails takes a microsecond of virtual time, after which the random numbers
-differ. An installation may also belong to another user, so that no bytecode can be stored.
+that fails takes a microsecond of virtual time, by which all that follows comes later.
+An installation may also belong to another user, so that no bytecode can be stored.
 
 Beside it are programs for a machine's users, in `longfat/guest/bin`.
 

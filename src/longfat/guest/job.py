@@ -73,6 +73,7 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
 
                 events = Events(job["events"], nodes=nodes, script=script, start_s=start_s)
             _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
+            system.renew_random_numbers()
             player = Player(
                 job["flows"],
                 nodes=nodes,

@@ -24,6 +24,7 @@ _CLOCK_MONOTONIC, _TIMER_ABSTIME = 1, 1
 _PR_SET_TIMERSLACK = 29
 _MNT_DETACH = 2
 _POWER_OFF = 0x4321FEDC
+_RNDRESEEDCRNG = 0x5207  # random(4)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -192,6 +193,22 @@ def set_host_boundary(enabled: bool) -> None:
         OSError: the kernel was built without that patch.
     """
     write_line("/sys/module/host_boundary/parameters/enabled", "Y" if enabled else "N")
+
+
+def renew_random_numbers() -> None:
+    """Take a new key for the kernel's random numbers from its pool, which the seed alone fills.
+
+    What follows no longer depends on how many numbers were drawn before: at boot by another
+    release, or for probes or lines of set-up. See kernel/patches/all/70-random-numbers.patch.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    descriptor = os.open("/dev/urandom", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _check(_libc.ioctl(ctypes.c_int(descriptor), ctypes.c_ulong(_RNDRESEEDCRNG)))
+    finally:
+        os.close(descriptor)
 
 
 def sync_link_changes() -> None:

@@ -86,7 +86,7 @@ def environment(*, temporary: Path, objects: Path) -> dict[str, str]:
         "TMPDIR": str(temporary),
         "LC_ALL": "C",
         "TZ": "UTC",
-        # These four are printed by `uname -v` and mixed into the random pool.
+        # These four are printed by `uname -v`.
         "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
         "KBUILD_BUILD_VERSION": "1",
         "KBUILD_BUILD_USER": "longfat",

@@ -104,7 +104,6 @@ class Machine:
                 *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
                 *(f"uml_dir={SMALL_FOLDER}/", "umid=machine"),
                 *kernel.boot_arguments,
-                # The kernel mixes this line into its random numbers, so it must not vary.
                 *((f"host_line={FIRST_INHERITED},{FIRST_INHERITED + 1}",) if ends else ()),
                 *(f"init={program[0]}", "--", *program[1:]),
             ],
