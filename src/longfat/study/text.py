@@ -61,6 +61,13 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType(
 )
 """The languages that are known, by their codes (RFC 5646). A text may be in another one."""
 
+FIGURE = re.compile(
+    r"(?P<number>(?:(?<![\w.])-)?\d[\d,\u00a0\u202f]*(?:\.\d+)?)<!-- = (?P<source>[^>]+?) -->"
+)
+"""A figure that comes from a run, such as `33.0<!-- = red.ping.avg / 1ms -->`.
+
+`tools/text_figures.py` says what the expression may be, and fills in the figure."""
+
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _NODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _HEADING = re.compile(r"# +(.+?)(?: +#+)? *(?:\n|$)")
@@ -234,7 +241,7 @@ def read_study_text(
 
 
 def read_text(file: Path) -> str:
-    """Read a text.
+    """Read a text, without the expressions of its figures.
 
     Raises:
         InputError: the file cannot be read, or is no UTF-8.
@@ -244,7 +251,7 @@ def read_text(file: Path) -> str:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{file}: cannot be read: {reason}") from None
-    return decode_text(data, file=str(file))
+    return FIGURE.sub(r"\g<number>", decode_text(data, file=str(file)))
 
 
 def _match(language: str, there: Collection[str]) -> str | None:
