@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -110,6 +111,14 @@ def run_folder(tmp_path: Path) -> Path:
     return folder
 
 
+def own_folder(run_folder: Path) -> Path:
+    """Return an empty folder beside a machine's, which the machine does not see."""
+    folder = run_folder.with_name("machine")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
 @pytest.fixture
 def boot(run_folder: Path) -> Callable[..., str]:
     """Boot a kernel with a shell script as PID 1 and return what the script printed."""
@@ -124,14 +133,15 @@ def boot(run_folder: Path) -> Callable[..., str]:
         memory_bytes: int = 512 << 20,
         shown: Mapping[str, Path] = MappingProxyType({}),
     ) -> str:
-        run_folder.mkdir(exist_ok=True)  # an earlier boot took it with it
         with (
             reserve_cpu() as cpu,
             Machine(
                 kernel,
                 write_init(run_folder, script),
-                run=run_folder,
+                folder=own_folder(run_folder),
                 shown=shown,
+                writable={"run": run_folder},
+                counted=(run_folder,),
                 cpu=cpu,
                 seed=seed,
                 memory_bytes=memory_bytes,
@@ -157,8 +167,10 @@ def started_machine(
         Machine(
             kernel,
             program,
-            run=run_folder,
+            folder=own_folder(run_folder),
             shown={},
+            writable={"run": run_folder},
+            counted=(run_folder,),
             cpu=cpu,
             seed=1,
             memory_bytes=256 << 20,

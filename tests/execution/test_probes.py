@@ -18,7 +18,7 @@ from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes.queue import the_queue
-from longfat.model.traffic import Iperf3, Ping
+from longfat.model.traffic import Iperf3, Ping, Program
 from longfat.output.report.curves import RunCurves
 from tests.kernels import KERNELS
 
@@ -152,7 +152,7 @@ ALL_AT_ONCE = (
     SHAPED[0],
     "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 50mbit burst 50000 limit 60000",
     "ip netns exec h1 ip link set h1-eth0 gso_max_segs 1",
-    "(sleep 7; tc -s qdisc show dev s1-eth2 > /run/longfat/run/raw/tc.txt) > /dev/null 2>&1 &",
+    "(sleep 6.5; tc -s qdisc show dev s1-eth2 > /run/tc.txt) > /dev/null 2>&1 &",
 )
 
 
@@ -170,11 +170,12 @@ def test_counters_count_from_the_traffics_start_to_its_end(
         )
         for name, every_s in (("", 2.0), ("-fine", 0.001))
     )
-    case = make_case(short, after, root=ALL_AT_ONCE, kernel=kernel)
+    said = Program(name="tc", source="h1", target="h2", run="cat /run/tc.txt", start_s=4.7)
+    case = make_case(short, after, said, root=ALL_AT_ONCE, kernel=kernel)
     done = run(dataclasses.replace(case, probes=(*once, *fine)), "x", tmp_path)
     # What the tools themselves counted.
-    (said,) = set(re.findall(r"dropped (\d+)", (done.raw / "tc.txt").read_text()))
-    dropped = int(said)
+    (count,) = set(re.findall(r"dropped (\d+)", (done.raw / "tc.client.txt").read_text()))
+    dropped = int(count)
     assert dropped > 50
     assert done.metrics["bulk.retransmits"] == dropped
     assert done.flow_times["bulk"].end_s < 2
@@ -183,7 +184,7 @@ def test_counters_count_from_the_traffics_start_to_its_end(
     for name in ("", "-fine"):
         assert done.metrics[f"queue{name}.drops"] == dropped
         assert done.metrics[f"tcp{name}.retransmits"] == dropped
-        (sent,) = set(re.findall(r"Sent (\d+) bytes", (done.raw / "tc.txt").read_text()))
+        (sent,) = set(re.findall(r"Sent (\d+) bytes", (done.raw / "tc.client.txt").read_text()))
         counted = done.metrics[f"rate{name}.tx_bps"] * end_s / 8
         assert counted == pytest.approx(int(sent), rel=0.001)
         grid = 0.001 if name else 2.0
@@ -263,15 +264,3 @@ def test_a_series_that_is_not_there_is_told(make_case: MakeCase, tmp_path: Path)
     path.unlink()
     with pytest.raises(InputError, match=r"queue\.parquet: damaged: it is missing"):
         done.series("queue")
-
-
-def test_samples_that_the_guest_made_up_are_told(make_case: MakeCase, tmp_path: Path) -> None:
-    # The sampler writes on beside it; what comes first is what is read first.
-    header = '{\\"every_ns\\": 1, \\"sources\\": [{\\"node\\": \\"root\\", \\"interfaces\\": {}}]}'
-    record = r"\001\000\000\000\000\000\000\000\000\000\000\000\044\000\000\000\044\000\000\000"
-    forge = f"sleep 2.5; printf '{header}\\n{record}%020d' 0 > /run/longfat/run/raw/queue.samples"
-    case = make_case(dataclasses.replace(PING, count=20), root=(f"({forge}) > /dev/null 2>&1 &",))
-    case = dataclasses.replace(case, probes=(QUEUE,))
-    with pytest.raises(MachineError, match="probe 'queue'"):
-        run(case, "x", tmp_path)
-    assert list(tmp_path.iterdir()) == []

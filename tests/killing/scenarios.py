@@ -35,7 +35,7 @@ with longfat.Network(kernel="7.2", memory="128MB") as net:
     h1, h2 = net.host("h1"), net.host("h2")
     net.link(h1, h2)
     while True:
-        h1.run("ping -c 1 10.0.0.2; echo x > /run/longfat/run/raw/x")
+        h1.run("ping -c 1 10.0.0.2; echo x > /run/output/raw/x")
 """
 
 _TEST = """\
@@ -149,7 +149,7 @@ SCENARIOS = (
         weight=16,
         command=(
             *(LONGFAT, "exec", "--kernel", "7.2", "--memory", "128MB", "--bind", "out:/out:rw"),
-            *("--", "sh", "-c", _WRITER.format("/run/longfat/run/raw")),
+            *("--", "sh", "-c", _WRITER.format("/run")),
         ),
         lasts_s=1.8,
         ends=False,

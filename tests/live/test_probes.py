@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from longfat.errors import InputError, MachineError
-from longfat.live import Network, RejectedError
+from longfat.errors import InputError
+from longfat.live import Network
 from longfat.model.probes.queue import COLUMNS as QUEUE_COLUMNS
 from longfat.model.probes.queue import the_queue
 from tests.kernels import KERNELS
@@ -193,27 +191,3 @@ def test_an_interface_that_goes_away_ends_the_probe_and_not_the_machine(net: Net
     assert net.run("echo well").stdout == "well\n"
     with pytest.raises(InputError, match=r"cannot sample: .*ENODEV"), net.probe(rate="h1-eth0"):
         pass
-
-
-def test_a_link_that_the_guest_left_leads_nowhere_on_the_host(net: Network, tmp_path: Path) -> None:
-    secret = tmp_path / "secret"  # the sandbox hides it from the guest
-    secret.write_text("precious")
-    for kind in ("rate", "capture"):
-        series = net.probe(**{kind: "s1-eth1"})
-        series.__enter__()
-        for name in os.listdir(net.session.folder / "raw"):
-            net.run(f"ln -sf {secret} /run/longfat/run/raw/{name}", check=True)
-        with pytest.raises(RejectedError, match="No such file"):
-            series.__exit__(None, None, None)
-    assert secret.read_text() == "precious"
-
-
-def test_samples_that_the_guest_made_up_are_told(net: Network) -> None:
-    with net.probe(rate="s1-eth1") as series:
-        assert series.rate.num_rows == 1  # and so it has written the header
-        (name,) = os.listdir(net.session.folder / "raw")
-        header = b'{"every_ns": 1, "sources": [{"node": "root", "interfaces": {}}]}'
-        record = struct.pack("<QIIIHHII", 1, 0, 36, 36, 0, 0, 0, 0) + bytes(20)
-        net.write_file(f"/run/longfat/run/raw/{name}", header + b"\n" + record)
-    with pytest.raises(MachineError, match="rate samples cannot be read"):
-        series.rate.num_rows  # noqa: B018

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -205,7 +206,7 @@ def test_a_machine_that_powers_itself_off(session: Session) -> None:
 
 
 def test_nothing_is_left(session: Session) -> None:
-    folder = session.folder
+    folder = Path(session._machine._console.name).parent
     assert folder.is_dir()
     session.close()
     assert not folder.exists()

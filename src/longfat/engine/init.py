@@ -17,14 +17,16 @@ from __future__ import annotations
 import compileall
 import functools
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from py_compile import PycInvalidationMode
+from types import MappingProxyType
 
 from longfat import guest
 from longfat.common.checksum import folder_damage, write_sums
@@ -39,6 +41,9 @@ _PYTHON = (str(INTERPRETER), "-I", "-S", "-B")
 
 GUEST_PLACE = "guest"
 """Its path in a machine, under `HANDOVER`."""
+
+JOB_PLACE = "job"
+"""The place of the folder with `job.json`, likewise."""
 
 # A package of the same name, so that its modules import each other as they do here.
 _PACKAGE = "longfat/guest"
@@ -75,6 +80,21 @@ def guest_folder(part: str = "") -> Iterator[Path]:
         return
     with scratch_folder() as folder:
         _compile(folder, part)
+        yield folder
+
+
+@contextmanager
+def job_folder(job: object, *, files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[Path]:
+    """Yield a folder with a machine's job, to be shown at `JOB_PLACE`.
+
+    Args:
+        job: what the guest is to do, as plain data.
+        files: further files, by their names.
+    """
+    with scratch_folder() as folder:
+        (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
         yield folder
 
 

@@ -6,7 +6,6 @@ tools; where the run is stored and how its progress is shown do not influence it
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -14,11 +13,22 @@ from typing import TYPE_CHECKING
 from longfat.common.extras import need
 from longfat.engine import kernel as kernels
 from longfat.engine.images import images_shown
-from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
+from longfat.engine.init import (
+    GUEST_PLACE,
+    JOB_PLACE,
+    guest_folder,
+    init_program,
+    job_folder,
+)
 from longfat.engine.kernel.clocks import check_clocks
-from longfat.engine.machine import Machine, reserve_cpu
+from longfat.engine.machine import Machine, RunOutput, reserve_cpu
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.execution.compile import compile_job, expected_virtual_s, limit_virtual_s
+from longfat.execution.compile import (
+    compile_job,
+    expected_virtual_s,
+    limit_virtual_s,
+    output_files,
+)
 from longfat.execution.guest_outcome import read_outcome
 from longfat.execution.hints import interface_hint, missing_file_hint
 from longfat.execution.runs import staged_run
@@ -90,9 +100,8 @@ def run_case(
         toolbox: the host's tools, if they have been examined already.
         kernel: the built kernel to run; found by `case.kernel`, if None.
         on_progress: called a few times a second.
-        on_start: called once, before the machine boots, with the folder that the
-            guest writes to. Code that reads it while the machine runs must
-            expect links and special files there (see `longfat.output.watch.tail`).
+        on_start: called once, before the machine boots, with the folder that is filled
+            with what the guest leaves.
         pace: how fast virtual time may pass; as fast as it can, if None.
         quota: resource limits of its machine; those of our environment, if None.
 
@@ -115,17 +124,19 @@ def run_case(
     packages = {} if installed is None else {SHOWN: installed.folder}
     expected_s = expected_virtual_s(case)
     with staged_run(out, name=name, case=case, study=study, parameters=parameters) as staged:
-        (staged.folder / "job.json").write_text(json.dumps(compile_job(case)), encoding="utf-8")
         on_start(staged.folder)
         try:
             with (
                 reserve_cpu() as cpu,
                 guest_folder() as program,
+                job_folder(compile_job(case)) as given,
+                RunOutput(staged.folder, output_files(case), quota=quota) as output,
                 Machine(
                     kernel,
                     init_program(),
-                    run=staged.folder,
-                    shown={GUEST_PLACE: program, **images, **packages},
+                    folder=staged.folder,
+                    shown={GUEST_PLACE: program, JOB_PLACE: given, **images, **packages},
+                    output=output,
                     cpu=cpu,
                     seed=case.seed,
                     memory_bytes=case.memory_bytes,
@@ -139,12 +150,10 @@ def run_case(
                         pace=pace,
                     )
                 except MachineError as error:
-                    # Checked now: the guard removes what filled the disk. A kernel
-                    # that cannot write its console aborts.
+                    # A kernel that cannot write its console aborts.
                     if is_full(staged.folder):
                         raise disk_full(out) from error
                     raise
-                staged.check()
                 outcome = read_outcome(staged.folder, case)
                 if outcome is None:
                     tail = machine.console_tail()

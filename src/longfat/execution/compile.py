@@ -25,6 +25,7 @@ import dataclasses
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from longfat.execution.runs.run import COMMANDS, OUTCOME, RAW
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.network import build_batches, hosts_file
 from longfat.model.packages import PACKAGES_PLACE
@@ -59,6 +60,20 @@ SEED_VARIABLE = "LONGFAT_SEED"
 _LIMIT_SLACK_S = 600.0
 
 
+def output_files(case: Case) -> list[str]:
+    """Return the files that the guest may leave, by their names in the run's folder."""
+    outputs = [
+        process.output
+        for flow in case.flows
+        for process in _processes(case, flow, port=DEFAULT_PORT)
+    ]
+    outputs += [
+        probe.order(network=case.network, flows=case.flows)["output"] for probe in case.probes
+    ]
+    raw = dict.fromkeys(f"{RAW}/{name}{end}" for name in outputs for end in ("", ".err"))
+    return [OUTCOME, COMMANDS, *raw]
+
+
 def compile_job(case: Case) -> dict[str, Any]:
     """Return the job of a case as plain data for JSON."""
     ports = server_ports(case)
@@ -69,6 +84,7 @@ def compile_job(case: Case) -> dict[str, Any]:
     traced = list(traced_links(case.network, case.files))
     files = [*case.files, *(link.file for link in traced)]
     return {
+        "output": output_files(case),
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
         "files": [file.to_json() for file in files],
         "traces": [{"node": link.node, "order": link.order, "control": CONTROL} for link in traced],

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from longfat.common.decoding import decode, read_json
 from longfat.errors import MachineError
 from longfat.execution.runs import EventTime, FlowTime, Played
+from longfat.execution.runs.run import OUTCOME
 from longfat.model.timeline import timeline
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat.model.case import Case
-
-OUTCOME = "outcome.json"
-"""The file, in the run's folder."""
 
 _MOST_BYTES = 1 << 22
 _LONGEST_TIME_S = 1e9

@@ -21,9 +21,9 @@ of that number, with `now_ns`, the virtual time since boot:
     batches  batches: lines that build a network; hosts; connect: interfaces at root
              -> {times_ns, failed}
     forget   node: a host that is to be removed
-    sample   samples, probes, folder: start to sample -> {} or {rejected}; without
+    sample   samples, probes: start to sample -> {} or {rejected}; without
              probes, end those of this number -> {} or {failed}
-    flush    samples, sample: write out what was sampled; with `sample`, a sample of now too
+    flush    samples, sample: send what was sampled; with `sample`, a sample of now too
     ask      let the host set the pace now
     terminals -> {lines, keys}: the processes at whose terminals a line is edited, and those
              at whose terminals a program reads key by key
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ORDER, DATA, NONE_YET = b"o", b"d", b"n"
-ANSWER, ENDED, WANTED = b"a", b"x", b"w"
+ANSWER, ENDED, WANTED, SAMPLES = b"a", b"x", b"w", b"s"
 
 _PRIORITY = 60
 _SIGNAL_KEYS = b"\x03\x1a\x1c"  # Ctrl-C, Ctrl-Z, Ctrl-\
@@ -86,6 +86,7 @@ _PROMPT_WITHIN_NS = 30_000_000
 # Without a size for its buffer, Python asks whether a file is a terminal, and the kernel
 # lets every system call that fails take a microsecond.
 _FILE_CHUNK = 65536
+_SAMPLES_PIECE = 1 << 20
 _NO_NAME = "the name holds a NUL character, or half of a surrogate pair"
 
 
@@ -95,11 +96,43 @@ def serve() -> None:
     Raises:
         EOFError: the host is gone.
     """
+    os.makedirs("/run/output/raw")  # for captures
     system.set_sysctl("kernel/threads-max", _MOST_PROCESSES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (_MOST_DESCRIPTORS, _MOST_DESCRIPTORS))
     system.put_softirqs_first(_PRIORITY + 10)
     system.share_by_turns(_PRIORITY)
     Agent().serve()
+
+
+class _Samples:
+    """What a probe has sampled: frames with the number of its samples, and its place in them.
+
+    Args:
+        line: the line to the host.
+        samples: the number of the samples.
+        place: the probe's place in their order.
+    """
+
+    def __init__(self, line: Line, samples: int, place: int) -> None:
+        self._line = line
+        self._number = samples
+        self._place = bytes([place])
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        """Send data, soon."""
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size >= _SAMPLES_PIECE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what was not sent yet."""
+        if self._pieces:
+            self._line.send(SAMPLES, self._number, self._place + b"".join(self._pieces))
+            self._pieces.clear()
+            self._size = 0
 
 
 class Agent:
@@ -256,7 +289,7 @@ class Agent:
         self._nodes.forget(node)
         self._sockets.forget(node)
 
-    def _do_sample(self, samples: int, probes: list[dict[str, Any]], folder: str) -> dict[str, Any]:
+    def _do_sample(self, samples: int, probes: list[dict[str, Any]]) -> dict[str, Any]:
         if not probes:
             if samples in self._samples:
                 self._finish(samples)
@@ -264,7 +297,12 @@ class Agent:
             words = self._failed_samples.pop(samples, None)
             return {} if words is None else {"failed": words}
         try:
-            self._samples[samples] = Samples(probes, folder=folder, sockets=self._sockets)
+            places = {order["kind"]: place for place, order in enumerate(probes)}
+            self._samples[samples] = Samples(
+                probes,
+                sink=lambda order: _Samples(self._line, samples, places[order["kind"]]),
+                sockets=self._sockets,
+            )
         except OSError as error:
             return {"rejected": str(error)}
         self._poll.register(self._samples[samples].clock, select.EPOLLIN)

@@ -7,6 +7,7 @@ since boot at the end.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import time
@@ -15,6 +16,7 @@ from longfat.guest import system
 from longfat.guest.batches import run_batch
 from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
+from longfat.guest.output import FOLDER, Output
 from longfat.guest.play import SERVER_LEAD_S, Player
 from longfat.guest.probes import Probes
 from longfat.guest.script import ROOT_NAMESPACE, Script, at_node
@@ -29,18 +31,28 @@ if TYPE_CHECKING:
 _EARLIEST_TRAFFIC_S = 2
 
 
-def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
+def run_job(job: dict[str, Any]) -> None:
+    """Play a job, and send to the host what it left, the outcome last."""
+    output = Output(job["output"])
+    outcome = _play(job, output=output)
+    # Captures were sent while they grew.
+    grown = [order["output"] for order in job["probes"] if order["kind"] == "capture"]
+    output.send_all(but=[f"raw/{name}" for name in grown])
+    output.append("outcome.json", json.dumps(outcome).encode())
+
+
+def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
     """Play a job.
 
     Args:
         job: the decoded job.
-        folder: the run's folder; `raw/` in it takes the tools' output.
+        output: the way to the host; `raw/` takes the tools' output.
 
     Returns:
         The outcome.
     """
-    script = Script(f"{folder}/commands.sh")
-    raw = f"{folder}/raw"
+    script = Script(f"{FOLDER}/commands.sh")
+    raw = f"{FOLDER}/raw"
     os.mkdir(raw)
     traffic: dict[str, Any] = {}
     try:
@@ -66,13 +78,14 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
             names = list(
                 dict.fromkeys([ROOT_NAMESPACE, *(batch["node"] for batch in job["network"])])
             )
-            probes = Probes(job["probes"], names=names, nodes=nodes, script=script, folder=folder)
+            probes = Probes(job["probes"], names=names, nodes=nodes, script=script, output=output)
             events = None
             if job["events"]:
                 from longfat.guest.events import Events  # noqa: PLC0415  see `longfat.guest.main`
 
                 events = Events(job["events"], nodes=nodes, script=script, start_s=start_s)
             _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
+            _create_files(job)
             system.renew_random_numbers()
             player = Player(
                 job["flows"],
@@ -93,6 +106,15 @@ def play_job(job: dict[str, Any], *, folder: str) -> dict[str, Any]:
     finally:
         script.close()
     return {"failed": None, "virtual_s": time.monotonic(), **traffic}
+
+
+def _create_files(job: dict[str, Any]) -> None:
+    """Create the files of flows and captures: a new file in memory draws a random number."""
+    sampled = {order["output"] for order in job["probes"] if order["kind"] != "capture"}
+    for name in job["output"]:
+        folder, _, file = name.rpartition("/")
+        if folder and file.removesuffix(".err") not in sampled:
+            os.close(os.open(f"{FOLDER}/{name}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
 
 
 def _set_up(commands: list[dict[str, Any]], *, nodes: Nodes, script: Script) -> None:

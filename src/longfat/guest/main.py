@@ -1,6 +1,6 @@
 """PID 1 of a machine: mount, do the job, power off.
 
-A job is played to its end, and its outcome written; or it is to serve the
+A job is played to its end, and its outcome sent to the host; or it is to serve the
 host, which then decides step by step (`longfat.guest.agent`). Started by
 `longfat.guest.boot`; nothing is passed but the folders that the sandbox shows.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def main(modules: "Modules") -> None:
     """Do all of it; whatever happens, the machine is turned off."""
     try:
-        with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
+        with open(f"{mounts.HANDOVER}/job/job.json", encoding="utf-8") as file:
             orders: dict[str, Any] = json.load(file)
         # Importing is much of a boot, so each way imports only what it needs; and now, for
         # /tmp, where this package is shown, becomes the guest's own.
@@ -40,10 +40,7 @@ def main(modules: "Modules") -> None:
             system.set_host_boundary(orders["host_boundary"])
             mounts.make_writable(orders["folders"])
             room.serve()
-        folder = f"{mounts.HOME}/run"
-        outcome = room.play_job(orders, folder=folder)
-        with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
-            json.dump(outcome, file)
+        room.run_job(orders)
     except BaseException:
         system.print_error(sys.stdout)
     finally:

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from longfat.guest.nodes import Nodes
+from longfat.guest.output import FOLDER, Output
 from longfat.guest.sample import Sampler
 from longfat.guest.script import Script, at_node
 from longfat.guest.shell import CommandFailed
@@ -29,7 +30,7 @@ class Probes:
         names: the names of all nodes of the network.
         nodes: where captures can run.
         script: where to record the captures; the sampler has no command line.
-        folder: the run's folder.
+        output: the way to the host.
     """
 
     def __init__(
@@ -39,13 +40,13 @@ class Probes:
         names: list[str],
         nodes: Nodes,
         script: Script,
-        folder: str,
+        output: Output,
     ) -> None:
         self._orders = orders
         self._names = names
         self._nodes = nodes
         self._script = script
-        self._folder = folder
+        self._output = output
         self._sampler: Sampler | None = None
         self._captures: list[tuple[dict[str, Any], subprocess.Popen[bytes]]] = []
 
@@ -58,8 +59,13 @@ class Probes:
         captures = [order for order in self._orders if order["kind"] == "capture"]
         self._captures = [(order, self._start_capture(order)) for order in captures]
         sampled = [order for order in self._orders if order["kind"] != "capture"]
-        raw = f"{self._folder}/raw"
-        self._sampler = Sampler(sampled, nodes=self._names, folder=raw, start_s=start_s)
+        self._sampler = Sampler(
+            sampled,
+            captures=[f"raw/{order['output']}" for order in captures],
+            nodes=self._names,
+            output=self._output,
+            start_s=start_s,
+        )
 
     def check(self) -> None:
         """Check that what was started has not failed.
@@ -110,19 +116,19 @@ class Probes:
         errors = f"raw/{order['output']}.err"
         self._script.record([f"{line} 2> {errors} &", f"{_variable(order)}=$!"])
         with (
-            open(f"{self._folder}/{errors}", "wb") as stderr,
+            open(f"{FOLDER}/{errors}", "wb") as stderr,
             self._nodes.inside(order["node"]),
         ):
             return subprocess.Popen(
                 order["argv"],
-                cwd=self._folder,
+                cwd=FOLDER,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
             )
 
     def _words(self, order: dict[str, Any]) -> str:
-        path = f"{self._folder}/raw/{order['output']}.err"
+        path = f"{FOLDER}/raw/{order['output']}.err"
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read().strip()
 

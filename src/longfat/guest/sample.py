@@ -41,17 +41,30 @@ from longfat.guest.netlink import (
     sockets_request,
     stats_request,
 )
+from longfat.guest.output import Growing, Output, Stream
 from longfat.guest.sockets import Sockets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
+
+    class Sink(Protocol):
+        """What takes the samples of a probe."""
+
+        def write(self, data: bytes, /) -> object:
+            """Take a part of them."""
+
+        def flush(self) -> object:
+            """Let the host have what there is so far."""
+
 
 _RECORD = struct.Struct("<QII")
 _FLUSH_EVERY_NS = 100_000_000  # so that a person who watches sees it grow
 _PRIORITY = 50
 _CLOCK_STEP_NS = 256
 _NEVER_NS = 1 << 61
+
+_FOLLOW_EVERY_NS = 100_000_000
 
 Ask = Callable[[], bytes]
 """Asks the kernel once and returns its messages."""
@@ -62,13 +75,20 @@ class Sampler:
 
     Args:
         orders: what to sample; `longfat.model.probes` says what is in each.
+        captures: the files of captures, which it sends to the host as they grow.
         nodes: all nodes of the network, whether they are sampled or not.
-        folder: the folder for the files.
+        output: the way to the host.
         start_s: when the first sample is taken, in seconds of virtual time since boot.
     """
 
     def __init__(
-        self, orders: list[dict[str, Any]], *, nodes: list[str], folder: str, start_s: float
+        self,
+        orders: list[dict[str, Any]],
+        *,
+        captures: list[str],
+        nodes: list[str],
+        output: Output,
+        start_s: float,
     ) -> None:
         # It comes before all others from its first moment, and is ready before we go on.
         ours = os.sched_getparam(0).sched_priority
@@ -78,7 +98,7 @@ class Sampler:
             try:
                 signal.signal(signal.SIGUSR1, _finish)
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-                _sample(orders, nodes=nodes, folder=folder, start_s=start_s)
+                _sample(orders, captures, nodes=nodes, output=output, start_s=start_s)
                 status = 0
             except BaseException:
                 system.print_error(sys.stdout)
@@ -106,9 +126,10 @@ class Samples:
     """The samples of some probes, and the clock that says when to take them.
 
     Args:
-        orders: what to sample; `longfat.model.probes` says what is in each. At least one.
-        folder: the folder for the files.
+        orders: what to sample; `longfat.model.probes` says what is in each.
+        sink: returns what takes the samples of an order.
         sockets: what to ask by.
+        files: files that are sent to the host as they grow, if there is no order, too.
         start_ns: when the first sample is taken, in nanoseconds of virtual time since
             boot; if None, it is taken here and now.
 
@@ -120,12 +141,16 @@ class Samples:
         self,
         orders: list[dict[str, Any]],
         *,
-        folder: str,
+        sink: Callable[[dict[str, Any]], Sink],
         sockets: Sockets,
+        files: Callable[[], list[Growing]] = list,
         start_ns: int | None = None,
     ) -> None:
-        self._probes = [_Probe(order, folder=folder, sockets=sockets) for order in orders]
-        self._every_ns = math.gcd(*(probe.every_ns for probe in self._probes))
+        self._probes = [_Probe(order, sink=sink(order), sockets=sockets) for order in orders]
+        self._every_ns = math.gcd(*(probe.every_ns for probe in self._probes)) or _FOLLOW_EVERY_NS
+        self._files: list[Growing] | None = None
+        self._open_files = files
+        self._follow_ns = max(1, _FOLLOW_EVERY_NS // self._every_ns) * self._every_ns
         now_ns = time.monotonic_ns()
         self._start_ns = now_ns if start_ns is None else start_ns
         # When the next tick is due: after the start, as all times of samples.
@@ -154,6 +179,17 @@ class Samples:
         for probe in self._probes:
             if time_ns % probe.every_ns == 0 and time_ns > probe.last_ns:
                 probe.look(time_ns)
+        if time_ns % self._follow_ns == 0:
+            self.follow()
+
+    def follow(self) -> None:
+        """Send to the host what files have grown by."""
+        if self._files is None:
+            # Now, since the clock is open and this costs no time. What writes them creates them
+            # later, or has done so.
+            self._files = self._open_files()
+        for file in self._files:
+            file.take()
 
     def wake(self) -> None:
         """Tick now and never again: from here on, reading the time costs none."""
@@ -192,14 +228,26 @@ class Samples:
             probe.close()
 
 
-def _sample(orders: list[dict[str, Any]], *, nodes: list[str], folder: str, start_s: float) -> None:
+def _sample(
+    orders: list[dict[str, Any]],
+    captures: list[str],
+    *,
+    nodes: list[str],
+    output: Output,
+    start_s: float,
+) -> None:
     sockets = Sockets()
     for node in nodes:
         sockets.open(node)
     samples = None
-    if orders:
-        start_ns = round(start_s * 1e9)
-        samples = Samples(orders, folder=folder, sockets=sockets, start_ns=start_ns)
+    if orders or captures:
+        samples = Samples(
+            orders,
+            sink=lambda order: Stream(output, f"raw/{order['output']}"),
+            sockets=sockets,
+            files=lambda: [Growing(output, name) for name in captures],
+            start_ns=round(start_s * 1e9),
+        )
     try:
         while True:
             samples.look() if samples else signal.pause()
@@ -210,13 +258,14 @@ def _sample(orders: list[dict[str, Any]], *, nodes: list[str], folder: str, star
     signal.sigwait({signal.SIGTERM})
     if samples:
         samples.keep_ended()
+        samples.follow()
         samples.close()
 
 
 class _Probe:
-    """One order, and the file of its samples."""
+    """One order, and what takes its samples."""
 
-    def __init__(self, order: dict[str, Any], *, folder: str, sockets: Sockets) -> None:
+    def __init__(self, order: dict[str, Any], *, sink: Sink, sockets: Sockets) -> None:
         self.every_ns: int = order["every_ns"]
         self.last_ns = -1
         self._flush_ns = max(1, _FLUSH_EVERY_NS // self.every_ns) * self.every_ns
@@ -232,17 +281,17 @@ class _Probe:
                 interfaces, ask = _prepare(order["kind"], names, sockets.at(node, ROUTE))
             sources.append({"node": node, "interfaces": interfaces})
             self._asks.append(ask)
-        self._file = open(f"{folder}/{order['output']}", "wb", buffering=1 << 20)  # noqa: SIM115
+        self._sink = sink
         header = {"every_ns": self.every_ns, "sources": sources}
-        self._file.write(json.dumps(header).encode() + b"\n")
+        self._sink.write(json.dumps(header).encode() + b"\n")
 
     def flush(self) -> None:
         """Write out what there is so far."""
-        self._file.flush()
+        self._sink.flush()
 
     def close(self) -> None:
         """Write out what there is."""
-        self._file.close()
+        self._sink.flush()
         for sockets in self._tcp:
             sockets.close()
 
@@ -259,9 +308,9 @@ class _Probe:
 
     def _keep(self, time_ns: int, replies: Iterable[bytes]) -> None:
         for index, reply in enumerate(replies):
-            self._file.write(_RECORD.pack(time_ns, index, len(reply)) + reply)
+            self._sink.write(_RECORD.pack(time_ns, index, len(reply)) + reply)
         if time_ns % self._flush_ns == 0:
-            self._file.flush()
+            self._sink.flush()
 
 
 class _FinishedError(Exception):

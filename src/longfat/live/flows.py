@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.common.guard import scratch_folder
 from longfat.live.process import CommandFailed, Completed, TimedOut
 from longfat.model.units import format_quantity
 
@@ -155,11 +154,10 @@ class Started:
         if client.stderr:
             raw[f"{self._client_plan.output}.err"] = client.stderr
         raw[self._client_plan.output] = client.stdout
-        # The machine is held now, and cannot modify what is written here.
-        with tempfile.TemporaryDirectory(dir=self._session.folder) as folder:
+        with scratch_folder() as folder:
             for name, text in raw.items():
-                Path(folder, name).write_text(text, encoding="utf-8")
-            metrics = self._flow.measure(Path(folder))
+                (folder / name).write_text(text, encoding="utf-8")
+            metrics = self._flow.measure(folder)
         return Measured(flow=self._flow, metrics=metrics, raw=raw)
 
     def _processes(self) -> list[Process]:

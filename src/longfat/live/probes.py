@@ -20,6 +20,7 @@ import io
 import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longfat import shown_in_notebook
@@ -55,7 +56,9 @@ if TYPE_CHECKING:
 LEAST_EVERY_S = 1e-5
 """The CPU time of the kernel for a sample, approximately."""
 
-_FOLDER = "/run/longfat/run"  # the guest's path of the folder that it shares with us
+_FOLDER = "/run/output"  # in the machine's memory
+
+_MAX_SAMPLES_BYTES = 1 << 30
 
 _DECODERS: dict[str, tuple[Sequence[Column], Any]] = {
     "queue": (queues.COLUMNS, queues.decode),
@@ -122,7 +125,7 @@ class Series:
         self._start_ns = 0
         self._runs = False
         self._captures: list[_Capture] = []
-        self._samples: dict[str, bytes] = {}
+        self._samples: dict[str, bytearray] = {}
 
     # ---------------------------------------------------------- start and end
 
@@ -136,11 +139,9 @@ class Series:
         self._network.build()
         self._start_ns = self._session.now_ns
         if orders := self._orders():
-            found = self._session.order(
-                "sample", samples=self.number, probes=orders, folder=f"{_FOLDER}/raw"
-            )
-            if "rejected" in found:
-                raise InputError(f"the probe cannot sample: {found.text('rejected')}")
+            kinds = [order["kind"] for order in orders]
+            self._samples = {kind: bytearray() for kind in kinds}
+            self._session.sample(self.number, orders, partial(self._take_samples, kinds))
         self._runs = True
         try:
             for interface in self._requested["capture"]:
@@ -212,8 +213,7 @@ class Series:
         self._runs = False
         words = ""
         if any(self._requested[kind] for kind in _DECODERS):
-            words = self._end_samples()
-            self._samples = {kind: self._read(kind) for kind in _DECODERS if self._requested[kind]}
+            words = self._session.end_samples(self.number)
         for capture in self._captures:
             if capture.task.status is None:
                 self._session.signal(capture.task, signal.SIGTERM)
@@ -224,9 +224,20 @@ class Series:
                 words = words or str(capture.failure())
         return words
 
-    def _end_samples(self) -> str:
-        found = self._session.order("sample", samples=self.number, probes=[], folder="")
-        return found.text("failed") if "failed" in found else ""
+    def _take_samples(self, kinds: Sequence[str], place: int, data: bytes) -> None:
+        if place < len(kinds):
+            samples = self._samples[kinds[place]]
+            samples += data
+            if len(samples) > _MAX_SAMPLES_BYTES:
+                raise MachineError(
+                    f"the {kinds[place]} samples have more than {_MAX_SAMPLES_BYTES >> 20} MB"
+                )
+
+    def take(self, kind: str) -> bytes:
+        """Return what was sampled since the last call, and keep it no longer."""
+        data = bytes(self._samples[kind])
+        self._samples[kind].clear()
+        return data
 
     def drop(self) -> str:
         """Stop sampling, and keep nothing: for a caller that has read the samples meanwhile.
@@ -237,7 +248,7 @@ class Series:
             Why it had ended before; empty if it had not.
         """
         self._runs = False
-        return self._end_samples()
+        return self._session.end_samples(self.number)
 
     # ----------------------------------------------------------- samples
 
@@ -287,10 +298,6 @@ class Series:
         tables = {kind: self._table(kind) for kind in ("queue", "tcp") if self._requested[kind]}
         return shown_in_notebook("series", tables, hosts=len(self._requested["tcp"]))
 
-    def samples_file(self, kind: str) -> str:
-        """Return the name of the file in which the guest keeps the samples of a kind."""
-        return f"live{self.number}-{kind}.samples"
-
     def packets(self, interface: str) -> pa.Table:
         """Return the headers of the TCP and UDP packets captured at an interface.
 
@@ -307,9 +314,7 @@ class Series:
             raise InputError(f"this probe does not sample that: use {kind}=")
         if self._runs:
             self._session.order("flush", samples=self.number)
-            content = self._read(kind)
-        else:
-            content = self._samples.get(kind, b"")
+        content = bytes(self._samples.get(kind, b""))
         columns, decode = _DECODERS[kind]
         if not content:
             return make_table(columns, ())
@@ -324,10 +329,6 @@ class Series:
     def _since_boot(self, message: Message) -> Message:
         time_ns = self._start_ns + round(message.time_s * 1e9)
         return replace(message, time_s=time_ns / 1e9)
-
-    def _read(self, kind: str) -> bytes:
-        # By the guest and not in the folder, where its root could have left a link.
-        return self._session.read_file(f"{_FOLDER}/raw/{self.samples_file(kind)}")
 
 
 def _interfaces(network: RunningNetwork, given: Interfaces) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ not networks; `longfat.guest.agent` is its counterpart.
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
-from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
+from longfat.engine.init import GUEST_PLACE, JOB_PLACE, guest_folder, init_program, job_folder
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import HANDOVER, Line, Machine, reserve_cpu
 from longfat.engine.machine.watchdog import STALL_CPU_S
@@ -113,7 +112,6 @@ class Session:
     Attributes:
         kernel: the kernel that was found.
         now_ns: the virtual time since boot at the last answer of the guest, in nanoseconds.
-        folder: a folder that host and guest share; it is removed with the session.
         why: why the last `run_until` has ended.
 
     Raises:
@@ -145,12 +143,13 @@ class Session:
         self._unasked: set[int] = set()
         self.why = ""
         self._data: list[bytes] = []
+        self._on_samples: dict[int, Callable[[int, bytes], None]] = {}
         self._going: int | None = None
         self._checked_s = 0.0
         self._on_wait = on_wait
         self._closed = False
         with contextlib.ExitStack() as stack:
-            self.folder = stack.enter_context(scratch_folder())
+            folder = stack.enter_context(scratch_folder())
             names = {f"bind{index}": folder for index, folder in enumerate(folders)}
             places = {
                 folder.place: {"shown": f"{HANDOVER}/{name}", "writable": folder.is_writable}
@@ -163,16 +162,16 @@ class Session:
                 "folders": places,
                 "host_boundary": host_boundary,
             }
-            (self.folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
-            (self.folder / "raw").mkdir()
+            given = stack.enter_context(job_folder(job))
             self._line = Line()
             stack.callback(self._line.close)
             self._machine = stack.enter_context(
                 Machine(
                     self.kernel,
                     init_program(),
-                    run=self.folder,
+                    folder=folder,
                     shown={
+                        JOB_PLACE: given,
                         GUEST_PLACE: stack.enter_context(guest_folder()),
                         **images,
                         **self._packages,
@@ -562,6 +561,31 @@ class Session:
         """Send the agent an order and return its answer."""
         return self._answer(self._send(do, **fields))
 
+    def sample(
+        self, number: int, probes: Sequence[dict[str, Any]], take: Callable[[int, bytes], None]
+    ) -> None:
+        """Start to sample.
+
+        Args:
+            number: the number of the samples.
+            probes: what to sample.
+            take: called with what was sampled: a probe's place among them, and data.
+
+        Raises:
+            InputError: a target cannot be sampled.
+        """
+        self._on_samples[number] = take
+        answer = self.order("sample", samples=number, probes=list(probes))
+        if "rejected" in answer:
+            del self._on_samples[number]
+            raise InputError(f"the probe cannot sample: {answer.text('rejected')}")
+
+    def end_samples(self, number: int) -> str:
+        """Stop to sample; return why it had ended before, or nothing."""
+        answer = self.order("sample", samples=number, probes=[])
+        self._on_samples.pop(number, None)
+        return answer.text("failed") if "failed" in answer else ""
+
     def _send(self, do: str, **fields: Any) -> int:
         self._last += 1
         self._line.order(self._last, do, **fields)
@@ -590,6 +614,9 @@ class Session:
                 self._answers[frame.number] = answer
         elif frame.kind == b"d":
             self._data.append(frame.payload)
+        elif frame.kind == b"s":
+            if (take := self._on_samples.get(frame.number)) is not None and frame.payload:
+                take(frame.payload[0], frame.payload[1:])
         elif (task := self._tasks.get(frame.number)) is not None:
             if frame.kind == b"x":
                 task.status = frame.message().number("status")

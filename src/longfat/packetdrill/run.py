@@ -7,7 +7,6 @@ take. So what a script gives does not depend on which others run, before it or b
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Callable
@@ -17,15 +16,22 @@ from pathlib import Path
 from longfat.common.decoding import MOST_BYTES, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
-from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
+from longfat.engine.init import (
+    GUEST_PLACE,
+    JOB_PLACE,
+    guest_folder,
+    init_program,
+    job_folder,
+)
 from longfat.engine.kernel import Kernel
 from longfat.engine.kernel.version import NEWEST
-from longfat.engine.machine import Machine, Quota, reserve_cpu
+from longfat.engine.machine import Machine, Quota, RunOutput, reserve_cpu
 from longfat.errors import MachineError
 from longfat.packetdrill.packets import Packet
 from longfat.packetdrill.script import Script, seconds_text
 
 _PART = "packetdrill"
+_OUTPUT = ("outcome.json", "at", "packets.pcap")
 _SCRIPTS = "scripts"
 _MEMORY_BYTES = 512 << 20
 _STALL_CPU_S = 10.0
@@ -158,26 +164,35 @@ def run_script(
     began_s = time.monotonic()
     inside = Path(script.file).resolve().relative_to(root.resolve()).parent
     job = {
+        "output": _OUTPUT,
         "plan": plan,
         "folder": (Path(_SCRIPTS) / inside).as_posix(),
         "limit_ns": round(limit_s * 1e9),
         "captures": capture is not None,
     }
-    with scratch_folder() as folder, reserve_cpu() as cpu, guest_folder(_PART) as program:
+    with (
+        scratch_folder() as folder,
+        reserve_cpu() as cpu,
+        guest_folder(_PART) as program,
+        job_folder(job) as given,
+    ):
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
-        (run / "job.json").write_text(json.dumps(job), encoding="utf-8")
-        with Machine(
-            kernel or kernels.find(NEWEST),
-            init_program(_PART),
-            run=run,
-            shown={GUEST_PLACE: program, _SCRIPTS: root.resolve()},
-            cpu=cpu,
-            seed=seed,
-            memory_bytes=_MEMORY_BYTES,
-            stall_cpu_s=_STALL_CPU_S,
-            quota=_QUOTA,
-        ) as machine:
+        with (
+            RunOutput(run, _OUTPUT, quota=_QUOTA) as output,
+            Machine(
+                kernel or kernels.find(NEWEST),
+                init_program(_PART),
+                folder=run,
+                shown={GUEST_PLACE: program, JOB_PLACE: given, _SCRIPTS: root.resolve()},
+                output=output,
+                cpu=cpu,
+                seed=seed,
+                memory_bytes=_MEMORY_BYTES,
+                stall_cpu_s=_STALL_CPU_S,
+                quota=_QUOTA,
+            ) as machine,
+        ):
             try:
                 machine.wait(limit_s=limit_s + _SPARE_S, on_progress=on_progress)
             except MachineError as error:
@@ -186,7 +201,7 @@ def run_script(
                     raise
                 return _ended(line, reason, began_s)
             result = _result(run, machine, began_s)
-            if capture is not None and _is_file(packets := run / "packets.pcap"):
+            if capture is not None and (packets := run / "packets.pcap").is_file():
                 capture.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(packets, capture)
     return result
@@ -209,23 +224,18 @@ def _ended(line: int, reason: str, began_s: float) -> Result:
     )
 
 
-def _is_file(path: Path) -> bool:
-    # The machine has ended. A link that it left may lead to any file of ours.
-    return not path.is_symlink() and path.is_file()
-
-
 def _last_command(run: Path) -> int | None:
     """Return the line of the last command that was begun; None if the script was not."""
     path = run / "at"
-    if not _is_file(path):
+    if not path.is_file():
         return None
-    text = path.read_bytes()[:20].decode(errors="replace")
+    text = path.read_bytes()[-20:].decode(errors="replace").rstrip("\n").rpartition("\n")[2]
     return int(text) if text.isdecimal() else 0
 
 
 def _result(run: Path, machine: Machine, began_s: float) -> Result:
     path = run / "outcome.json"
-    if not _is_file(path):
+    if not path.is_file():
         if (line := _last_command(run)) is None:
             raise MachineError(f"the guest ended without a word{machine.console_tail()}")
         return _ended(line, f"the machine was turned off{machine.console_tail()}", began_s)

@@ -101,7 +101,7 @@ def test_the_kernel_process_is_alone_and_pinned(kernel: Kernel, run_folder: Path
             here = os.readlink(f"/proc/self/ns/{namespace}")
             assert os.readlink(f"/proc/{pid}/ns/{namespace}") != here
     assert not Path(f"/proc/{pid}").exists()
-    assert not run_folder.exists()
+    assert not run_folder.with_name("machine").exists()
 
 
 def test_a_spinning_process_is_named(boot: Boot, each_kernel: Kernel) -> None:
@@ -147,7 +147,7 @@ def test_the_folder_and_the_processes_go_with_the_context(
     kernel = kernels.find("7.2")
     with pytest.raises(MachineError):
         boot(kernel, "sleep 1e9 & while :; do sleep 1; done", limit_s=100)
-    assert not run_folder.exists()
+    assert not run_folder.with_name("machine").exists()
     assert processes_running(kernel.binary) == []
 
 

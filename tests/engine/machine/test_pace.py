@@ -17,7 +17,7 @@ from longfat.engine.kernel import Kernel
 from longfat.engine.machine import Machine, Pace, reserve_cpu, watchdog
 from longfat.engine.machine.pace import Pacer
 from longfat.engine.machine.process import find_program
-from tests.conftest import processes_running, write_init
+from tests.conftest import own_folder, processes_running, write_init
 
 SLEEPS = (
     "for k in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; cat /proc/uptime; head -c 8 /dev/urandom; done"
@@ -54,8 +54,9 @@ def play(tmp_path: Path) -> Callable[..., tuple[str, float]]:
             Machine(
                 kernel,
                 write_init(folder, script),
-                run=folder,
+                folder=own_folder(folder),
                 shown={},
+                writable={"run": folder},
                 cpu=cpu,
                 seed=1,
                 memory_bytes=256 << 20,
@@ -97,7 +98,7 @@ from longfat.engine import kernel as kernels
 from longfat.engine.machine import Machine, Pace, reserve_cpu
 folder = Path(sys.argv[1])
 with reserve_cpu() as cpu, Machine(
-    kernels.find("7.2"), ["/usr/bin/tail", "-f", "/dev/null"], run=folder, shown={}, cpu=cpu,
+    kernels.find("7.2"), ["/usr/bin/tail", "-f", "/dev/null"], folder=folder, shown={}, cpu=cpu,
     seed=1, memory_bytes=256 << 20,
 ) as machine:
     machine.wait(limit_s=1e9, pace=Pace(factor=1e-3))
@@ -118,7 +119,9 @@ def held(
     """A process of ours whose machine is stopped."""
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
     kernel = kernels.find("7.2")
-    child = subprocess.Popen([sys.executable, "-c", CHILD, str(run_folder)], cwd=tmp_path)
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(own_folder(run_folder))], cwd=tmp_path
+    )
     try:
         wait_until(lambda: (pid := find_program(child.pid, kernel.binary)) and state(pid) == "T")
         yield child, kernel
@@ -139,7 +142,11 @@ def test_nothing_survives_us_while_the_machine_is_held(
 ) -> None:
     child, kernel = held
     child.kill()
-    wait_until(lambda: not processes_running(kernel.binary) and not run_folder.exists())
+    wait_until(
+        lambda: (
+            not processes_running(kernel.binary) and not run_folder.with_name("machine").exists()
+        )
+    )
 
 
 def test_nothing_survives_the_guard_while_the_machine_is_held(

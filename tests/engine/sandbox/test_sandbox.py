@@ -21,7 +21,7 @@ from longfat.engine.machine.process import descendants
 from longfat.engine.sandbox.sandbox import Sandbox
 from longfat.engine.sandbox.syscalls import filter_program
 from longfat.errors import MachineError
-from tests.conftest import idle_machine
+from tests.conftest import idle_machine, own_folder
 
 _SOURCE = Path(__file__).with_name("hostile.c")
 
@@ -108,8 +108,10 @@ def _play(
         Machine(
             kernel,
             ("hostile", *words),
-            run=run,
+            folder=(folder := own_folder(run)),
             shown={},
+            writable={"run": run},
+            counted=(run,),
             cpu=cpu,
             seed=1,
             memory_bytes=64 << 20,
@@ -119,7 +121,7 @@ def _play(
         ) as machine,
     ):
         machine.wait(limit_s=limit_s)
-        return (run / "console.log").read_text()
+        return (folder / "console.log").read_text()
 
 
 def _found(said: str) -> dict[str, bool]:
@@ -169,7 +171,7 @@ def test_what_it_takes_of_the_host_is_bounded(
     with pytest.raises(MachineError, match=rf"the machine {reason}.*LONGFAT_QUOTA=[a-z]+="):
         _play(impostor, how, run=run_folder, quota=quota)
     assert time.monotonic() - started_s < 120  # on a busy host
-    assert not run_folder.exists()
+    assert not run_folder.with_name("machine").exists()
 
 
 def test_each_layer_is_there(kernel: Kernel, run_folder: Path) -> None:

@@ -14,6 +14,8 @@ and the process or order that it is about.
     1  guest to host: output of a process, or of its terminal
     2  its standard error
     x  it has ended: JSON
+    s  guest to host: what was sampled, after the place of its probe
+    f  guest to host, of a machine that plays a job: a piece of a file that it leaves
 
 The clock has a channel of its own. The kernel reports the time there at a moment
 that we have set and waits for the next such moment, which is how a machine is
@@ -23,6 +25,7 @@ slowed down to a pace; without a pace there is no such moment.
 from __future__ import annotations
 
 import array
+import contextlib
 import fcntl
 import json
 import select
@@ -141,11 +144,13 @@ class Line:
         self._near, self._far = socket.socketpair()
         self._clock, self._far_clock = socket.socketpair()
         self._near.setblocking(False)
+        self._clock.setblocking(False)
         self._inbox = bytearray()
         self._outbox = bytearray()
         self._pacer: Pacer | None = None
         self._step_ns = _NEVER_NS
         self._asked_ns: int | None = None
+        self._clock_inbox = b""
 
     @property
     def far_descriptors(self) -> tuple[int, int]:
@@ -220,19 +225,19 @@ class Line:
             if writable:
                 self._write()
             if clock in readable:
-                try:
-                    data = self._clock.recv(_TIME.size, socket.MSG_WAITALL)
-                except OSError:  # it was killed before it had read everything
-                    data = b""
-                if len(data) < _TIME.size:
-                    raise EOFError
-                (self._asked_ns,) = _TIME.unpack(data)
+                self._read_clock()
                 self._answer_clock()
             if near in readable:
                 self._read()
             others = [one for one in also if one in readable]
             if others or near in readable or time.monotonic() >= end_s:
                 return others
+
+    def drain(self) -> None:
+        """Read what a machine has sent that has ended."""
+        with contextlib.suppress(EOFError):
+            while select.select([self._near], [], [], 0)[0]:
+                self._read()
 
     @property
     def is_slowed(self) -> bool:
@@ -258,10 +263,27 @@ class Line:
         self._asked_ns = None
         next_ns = _NEVER_NS if self._step_ns == _NEVER_NS else now_ns + self._step_ns
         try:
-            self._clock.sendall(_TIME.pack(next_ns))
-        except OSError:
+            sent = self._clock.send(_TIME.pack(next_ns))
+        except OSError:  # also: it has read none of the answers before, which no guest of ours does
             raise EOFError from None
+        if sent < _TIME.size:
+            raise EOFError
         return float("inf")
+
+    def _read_clock(self) -> None:
+        """Read what has come of a report of the clock; the rest may never come."""
+        try:
+            data = self._clock.recv(_TIME.size - len(self._clock_inbox))
+        except BlockingIOError:
+            return
+        except OSError:  # it was killed before it had read everything
+            data = b""
+        if not data:
+            raise EOFError
+        self._clock_inbox += data
+        if len(self._clock_inbox) == _TIME.size:
+            (self._asked_ns,) = _TIME.unpack(self._clock_inbox)
+            self._clock_inbox = b""
 
     def _read(self) -> None:
         try:

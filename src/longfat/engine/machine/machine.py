@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.guard import FIRST_INHERITED, Guarded
 from longfat.engine.machine.clock import VirtualClock
+from longfat.engine.machine.host_channel import Line
 from longfat.engine.machine.pace import Pacer
 from longfat.engine.machine.process import descendants, find_program, peak_bytes
 from longfat.engine.machine.watchdog import STALL_CPU_S, Watchdog
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from longfat.engine.kernel import Kernel
-    from longfat.engine.machine.host_channel import Line
+    from longfat.engine.machine.output import RunOutput
     from longfat.engine.machine.pace import Pace
     from longfat.engine.sandbox.quota import Quota
 
@@ -41,26 +42,27 @@ _CONSOLE_TAIL_BYTES = 3000
 class Machine:
     """A booted kernel; use it as a context manager.
 
-    Leaving the context ends the machine with all its processes. The folder
-    `run` is removed with it if our process dies before the context is left;
-    a caller that keeps it moves it away inside the context.
+    Leaving the context ends the machine with all its processes. `folder` is removed
+    with it if our process dies before the context is left; a caller that keeps it moves it away
+    inside the context.
 
     Args:
         kernel: what to boot.
         program: PID 1 of the guest and its arguments, without spaces. It must
             shut the machine down at its end.
-        run: the one folder that the guest can write to; its path there is
-            `/tmp/longfat/run`. The console is kept in its `console.log`.
+        folder: a folder of ours, which the guest does not see; the console is kept in its
+            `console.log`.
         shown: folders that the guest sees, read-only, under `/tmp/longfat/`.
         cpu: the CPU to run on, see `reserve_cpu`.
         seed: determines all of the kernel's randomness, 0 to 2**64 - 1.
         memory_bytes: the machine's memory.
-        writable: more folders that the guest can write to, by their names under
+        writable: folders that the guest can write to, by their names under
             `/tmp/longfat/`.
         counted: those of the writable folders that count for its quota of disk and files.
         places: additional folders of the guest's root, as mount points.
-        line: the channel of a live machine, whose guest takes orders from it; None if
-            the guest needs none.
+        output: takes what the guest of a machine that plays a job leaves; None for nothing.
+        line: the channel of a live machine, whose guest takes orders from it; None for a
+            machine that plays a job.
         stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
         quota: its limits on the host; those of our environment, if None.
 
@@ -78,7 +80,7 @@ class Machine:
         kernel: Kernel,
         program: Sequence[str],
         *,
-        run: Path,
+        folder: Path,
         shown: Mapping[str, Path],
         cpu: int,
         seed: int,
@@ -86,14 +88,19 @@ class Machine:
         writable: Mapping[str, Path] | None = None,
         counted: Sequence[Path] = (),
         places: Sequence[str] = (),
+        output: RunOutput | None = None,
         line: Line | None = None,
         stall_cpu_s: float = STALL_CPU_S,
         quota: Quota | None = None,
     ) -> None:
         quota = current_quota() if quota is None else quota
         quota.check_memory(memory_bytes)
-        # Kept open: the guest could put something else under its name.
-        self._console = (run / "console.log").open("w+b", buffering=0)
+        self._console = (folder / "console.log").open("x+b", buffering=0)
+        self._output = output
+        # Its own, of a machine that plays a job.
+        self._line = Line() if line is None else None
+        self._hears_guest = self._line is not None
+        line = line or self._line
         ends = line.far_descriptors if line is not None else ()
         contents = Contents(
             kernel=kernel,
@@ -115,7 +122,7 @@ class Machine:
             },
             memory_bytes=memory_bytes,
             shown=shown,
-            writable={"run": run, **(writable or {})},
+            writable=writable or {},
             places=places,
             quota=quota,
         )
@@ -127,7 +134,7 @@ class Machine:
             self._started_s = time.monotonic()
             self._guarded = Guarded(
                 sandboxed.command,
-                scratch=run,
+                scratch=folder,
                 cpu=cpu,
                 inherited=ends,
                 cwd=Path("/"),
@@ -141,7 +148,7 @@ class Machine:
         if line is not None:
             line.close_far()
         watch = QuotaWatch(
-            quota, folders=(run, *counted, *sandboxed.folders), own_folders=sandboxed.own_folders
+            quota, folders=(folder, *counted, *sandboxed.folders), own_folders=sandboxed.own_folders
         )
         self._pulse = _Pulse(self._guarded, kernel, stall_cpu_s, watch)
 
@@ -156,6 +163,8 @@ class Machine:
     ) -> None:
         self._pulse.close()
         self._guarded.close()
+        if self._line is not None:
+            self._line.close()
         self._console.close()
         self._stack.close()
 
@@ -184,7 +193,7 @@ class Machine:
         """
         pacer = Pacer(pace) if pace is not None else None
         wait_s = 0.01
-        while (status := self._guarded.wait(timeout_s=wait_s)) is None:
+        while (status := self._attend(wait_s)) is None:
             virtual_s = self._pulse.take()
             self._pulse.quota.check_wall()
             if pacer is None:
@@ -199,6 +208,27 @@ class Machine:
         if status != 0:
             raise MachineError(f"the kernel ended with status {status}{self.console_tail()}")
         return time.monotonic() - self._started_s
+
+    def _attend(self, timeout_s: float) -> int | None:
+        """Take what the guest sends, no longer than so; return its exit status when it has ended.
+
+        Raises:
+            MachineError: it sent what it may not send.
+        """
+        if self._line is None or not self._hears_guest:
+            return self._guarded.wait(timeout_s=timeout_s)
+        try:
+            self._line.wait(timeout_s)
+        except EOFError:
+            self._hears_guest = False
+        status = self._guarded.wait(timeout_s=0)
+        if status is not None or not self._hears_guest:
+            self._line.drain()
+        while (frame := self._line.take()) is not None:
+            if self._output is None:
+                raise MachineError("the guest sent a record, and nothing was asked of it")
+            self._output.take(frame)
+        return status
 
     @property
     def peak_bytes(self) -> int:

@@ -28,6 +28,8 @@ MANIFEST = "manifest.json"
 RAW = "raw"
 SERIES = "series"
 COMMANDS = "commands.sh"
+OUTCOME = "outcome.json"
+"""The guest's report; it is in the folder until it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

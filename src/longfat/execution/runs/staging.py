@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +14,7 @@ from longfat.errors import HostError, InputError, MachineError
 from longfat.execution.runs.hidden import hidden_folder, publish, sweep
 from longfat.execution.runs.run import (
     MANIFEST,
+    OUTCOME,
     RAW,
     SERIES,
     EventTime,
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
 
 pa = lazy("pyarrow")
 pq = lazy("pyarrow.parquet")
-
-# Messages between host and guest are not results.
-_EXCHANGE = ("job.json", "outcome.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,24 +73,6 @@ class Staged:
     _study: str
     _parameters: Mapping[str, ParameterValue]
 
-    def check(self) -> None:
-        """Check the guest's files, before anything is read or written there.
-
-        The guest's root could create a link, which would be followed with the
-        user's rights. To be called when the machine has ended and can change nothing.
-
-        Raises:
-            MachineError: there is something other than files and folders.
-            HostError: the disk is full, so files may be cut off.
-        """
-        check_room(self._out)
-        for folder, names, files in os.walk(self.folder):
-            for name in (*names, *files):
-                mode = Path(folder, name).lstat().st_mode
-                if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                    kind = "a link" if stat.S_ISLNK(mode) else "a special file"
-                    raise MachineError(f"the guest left {kind} in its run folder: {name}")
-
     def keep(
         self,
         *,
@@ -124,8 +102,7 @@ class Staged:
             if path.stat().st_size == 0:
                 path.unlink()
         metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s)
-        for name in _EXCHANGE:
-            (self.folder / name).unlink(missing_ok=True)  # a live run has none
+        (self.folder / OUTCOME).unlink(missing_ok=True)  # a message, which a live run has none of
         files = sums_of(self.folder)
         run = Run(
             folder=self._out / f"{self._name}-seed{self._case.seed}",

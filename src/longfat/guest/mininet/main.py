@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 from longfat.guest import mounts, system
+from longfat.guest.output import FOLDER, Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,31 +35,33 @@ def main(modules: "Modules") -> None:
     """Do all of it; whatever happens, the machine is turned off."""
     try:
         modules.close()
-        with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
+        with open(f"{mounts.HANDOVER}/job/job.json", encoding="utf-8") as file:
             job = json.load(file)
         mounts.mount_all()
         mounts.make_writable({})
-        folder = f"{mounts.HOME}/run"
-        with open(f"{folder}/output", "w+b") as output:
+        output = Output(job["output"])
+        output.append("output", b"")  # the script is about to start
+        with open(f"{FOLDER}/output", "w+b") as printed:
             script = subprocess.Popen(
                 [
                     *(sys.executable, "-s", "-B"),
                     f"{mounts.HOME}/guest/longfat/guest/mininet/run.py",
-                    folder,
+                    *(f"{mounts.HOME}/job", FOLDER),
                 ],
                 env=_ENVIRONMENT,
                 cwd="/root",
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
+                stdout=printed,
+                stderr=printed,
             )
         # It ends itself when its time is up, if it can.
         ended = select.poll()
         ended.register(os.pidfd_open(script.pid), select.POLLIN)
         if not ended.poll((job["limit_s"] + _GRACE_S) * 1000):
             script.send_signal(signal.SIGKILL)
-        with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
-            json.dump({"status": script.wait()}, file)
+        status = script.wait()
+        output.send_all()
+        output.append("outcome.json", json.dumps({"status": status}).encode())
     except BaseException:
         system.print_error(sys.stdout)
     finally:

@@ -1,6 +1,6 @@
 """Run a script against the stand-in, and write what it recorded.
 
-Started as `PYTHON run.py FOLDER`, with the folder of `main`.
+Started as `PYTHON run.py JOB FOLDER`: the folder of the job, and that for the record.
 """
 
 import builtins
@@ -53,10 +53,10 @@ class _Counter:
 
 def main() -> None:
     """Run the script that the folder's job names, and write its record there."""
-    folder = sys.argv[1]
-    with open(f"{folder}/job.json", encoding="utf-8") as file:
+    given, folder = sys.argv[1:]
+    with open(f"{given}/job.json", encoding="utf-8") as file:
         job = json.load(file)
-    with open(f"{folder}/script", "rb") as script:
+    with open(f"{given}/script", "rb") as script:
         source = script.read()
     RECORD.script = os.path.join(os.getcwd(), job["name"])
     with open(RECORD.script, "wb") as copy:

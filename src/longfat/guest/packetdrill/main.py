@@ -9,6 +9,7 @@ import os
 import sys
 
 from longfat.guest import mounts, shared, system
+from longfat.guest.output import Output
 from longfat.guest.packetdrill.player import Player, outcome_of
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ def main(modules: "Modules") -> None:
     """Do all of it; whatever happens, the machine is turned off."""
     try:
         modules.close()
-        with open(f"{mounts.HANDOVER}/run/job.json", encoding="utf-8") as file:
+        with open(f"{mounts.HANDOVER}/job/job.json", encoding="utf-8") as file:
             job = json.load(file)
         mounts.mount_all()
         mounts.make_writable({})
@@ -43,21 +44,20 @@ def main(modules: "Modules") -> None:
         os.environ.update(_ENVIRONMENT)
         system.put_softirqs_first(_SOFTIRQS_PRIORITY)
         system.share_by_turns(_PRIORITY)
-        folder = f"{mounts.HOME}/run"
+        output = Output(job["output"])
         try:
             player = Player(
                 job["plan"],
                 folder=f"{mounts.HOME}/{job['folder']}",
                 limit_ns=job["limit_ns"],
-                output=folder,
+                output=output,
                 captures=job["captures"],
             )
         except RuntimeError as error:
             outcome = outcome_of(f"the interface cannot be set up: {error}")
         else:
             outcome = player.play()
-        with open(f"{folder}/outcome.json", "w", encoding="utf-8") as file:
-            json.dump(outcome, file)
+        output.append("outcome.json", json.dumps(outcome).encode())
     except BaseException:
         system.print_error(sys.stdout)
     finally:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from longfat.guest import mounts
+from longfat.guest.output import Output, Stream
 from longfat.guest.packetdrill import assertions, wire
 from longfat.guest.packetdrill.calls import Calls, Prepared
 from longfat.guest.packetdrill.device import Device
@@ -59,20 +60,20 @@ class Player:
         plan: the script, as `longfat.packetdrill` made it.
         folder: where its commands run.
         limit_ns: how long it may take, in ns of virtual time.
-        output: the folder for what is written.
-        captures: write the packets to `packets.pcap` there.
+        output: the way to the host.
+        captures: send it the packets, as `packets.pcap`.
 
     Raises:
         RuntimeError: the interface cannot be set up.
     """
 
     def __init__(
-        self, plan: dict[str, Any], *, folder: str, limit_ns: int, output: str, captures: bool
+        self, plan: dict[str, Any], *, folder: str, limit_ns: int, output: Output, captures: bool
     ) -> None:
         self._plan = plan
         self._settings: dict[str, Any] = plan["settings"]
         self._folder, self._output = folder, output
-        self._capture = open(f"{output}/packets.pcap", "wb") if captures else None  # noqa: SIM115
+        self._capture = Stream(output, "packets.pcap") if captures else None
         if self._capture is not None:
             self._capture.write(_PCAP_HEAD)
         self._captured = 0
@@ -123,7 +124,7 @@ class Player:
         except FailureError as error:
             failure = failure or error.failure
         if self._capture is not None:
-            self._capture.close()
+            self._capture.flush()
         return {
             "failure": failure,
             "warnings": self._warnings,
@@ -373,8 +374,7 @@ class Player:
 
     def _note(self, line: int) -> None:
         """Write down which program is started: if it never ends, the host finds it there."""
-        with open(f"{self._output}/at", "w", encoding="ascii") as file:
-            file.write(str(line))
+        self._output.append("at", f"{line}\n".encode())
 
     def _run(self, command: list[str], *, stdin: bytes = b"") -> tuple[int, bytes]:
         """Run a program, while packets are read; return its status and the end of its output."""
@@ -433,7 +433,8 @@ class Player:
             return
         seconds, nanoseconds = divmod(max(0, now_ns), 10**9)
         head = struct.pack("<IIII", seconds, nanoseconds, len(data), len(data))
-        self._captured += self._capture.write(head + data)
+        self._capture.write(head + data)
+        self._captured += len(head) + len(data)
 
 
 def outcome_of(message: str | None) -> dict[str, Any]:

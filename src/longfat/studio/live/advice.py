@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.diagnosis import diagnose
+from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
 from longfat.execution.runs import FlowTime, Run
@@ -18,13 +17,12 @@ if TYPE_CHECKING:
     from longfat.model.case import Case
 
 
-def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
+def advise(measured: Measured, case: Case) -> Advice | None:
     """Diagnose a live flow.
 
     Args:
         measured: its measurements.
         case: the network and its set-up, with this flow only.
-        folder: a folder for temporary files; nothing else writes there at the same time.
 
     Returns:
         What limited it; None if that cannot be determined.
@@ -32,20 +30,20 @@ def advise(measured: Measured, case: Case, *, folder: Path) -> Advice | None:
     if not case.bulk_flows:
         return None
     try:
-        return _advise(measured, case, folder=folder)
+        return _advise(measured, case)
     except (LongfatError, OSError):  # no diagnosis is possible
         return None
 
 
-def _advise(measured: Measured, case: Case, *, folder: Path) -> Advice:
+def _advise(measured: Measured, case: Case) -> Advice:
     name = measured.flow.name
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        raw = Path(place, RAW)
+    with scratch_folder() as folder:
+        raw = folder / RAW
         raw.mkdir()
         for file, text in measured.raw.items():
             (raw / file).write_text(text, encoding="utf-8")
         run = Run(
-            folder=Path(place),
+            folder=folder,
             name=name,
             case=case,
             case_digest="",
@@ -64,7 +62,7 @@ def _advise(measured: Measured, case: Case, *, folder: Path) -> Advice:
             peak_bytes=0,
             sandbox="",
             metrics={f"{name}.{metric}": value for metric, value in measured.metrics.items()},
-            files=sums_of(Path(place)),
+            files=sums_of(folder),
         )
         (found,) = diagnose(run, name)
     return advice_of(found)

@@ -484,9 +484,6 @@ class SessionController:
             words = self._probe_reader.end() or "for an unknown reason"
             self._reconciliation.give_up(f"{_BLIND} ({words})")
             self._send_stale()
-        elif self._probe_reader.is_large:
-            self._probe_reader.end()
-            self._probe_reader.begin()
 
     def _send_stale(self) -> None:
         if self._reconciliation.stale != self._sent_stale:

@@ -346,7 +346,7 @@ class Recording:
             one.state = "done"
             if self._case is not None:
                 case = replace(network.case(), flows=(one.flow,), probes=())
-                one.advice = advise(one.measured, case, folder=network.session.folder)
+                one.advice = advise(one.measured, case)
 
     def read_replies(self) -> None:
         """Add new replies of the pings to their series."""

@@ -1,30 +1,24 @@
 """Converts samples of a session's probes to points of series.
 
 Probes sample at every node whenever time passes, whether or not Run was pressed: iperf3 may be
-started at a terminal. The guest's files are read while they grow, as in `longfat watch`;
-before they become large, new ones are started.
+started at a terminal. What was sampled is read while time passes, and not kept.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import MachineError
-from longfat.execution.runs.run import RAW as _RAW
 from longfat.model.probes import queue, rate, tcp
 from longfat.model.probes.samples import UNREADABLE, SampleStream
-from longfat.output.watch.tail import Tail
 from longfat.studio.live.class_rates import CLASSFUL, class_rates_bps
 from longfat.studio.live.delivery import Delivery, delivered_bytes
 from longfat.studio.live.series import SeriesInfo, series_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     from longfat.live import Network
     from longfat.live.probes import Series
@@ -45,8 +39,6 @@ _CARRYING = frozenset(("established", "fin-wait-1", "close-wait", "closing", "la
 
 # Connections with less data are ignored: they are control connections.
 _LEAST_BYTES = 20_000
-
-_LARGE_BYTES = 64 * 1024**2
 
 # After this many missing samples a socket counts as closed.
 _MISSING_LOOKS = 20
@@ -83,13 +75,12 @@ class ProbeReader:
         self._network = network
         self._flow_of = flow_of
         self.limits = limits
-        self._tails: list[tuple[str, SampleStream, Tail]] = []
+        self._streams: list[tuple[str, SampleStream]] = []
         self._log: SampleLog | None = None
         self._logs: dict[str, SamplerLog] = {}
         self._seen: Series | None = None
         self._start_s = 0.0
         self._every_s = EVERY_S
-        self._read_bytes = 0
         self._waiting: dict[str, list[Message]] = {}
         self._rates: dict[str, tuple[float, int]] = {}
         self.installed_bps: dict[str, float] = {}
@@ -131,8 +122,7 @@ class ProbeReader:
             if self._log is not None:
                 start_ns = network.session.now_ns
                 self._logs[kind] = self._log.sampler(kind, start_ns=start_ns)
-            tail = Tail(network.session.folder, _RAW, seen.samples_file(kind))
-            self._tails.append((kind, SampleStream(name=f"{kind} samples"), tail))
+            self._streams.append((kind, SampleStream(name=f"{kind} samples")))
 
     def end(self) -> str:
         """Stop sampling; unread samples are lost.
@@ -143,14 +133,10 @@ class ProbeReader:
         if self._seen is None:
             return ""
         words = self._seen.drop()
-        for kind, _, tail in self._tails:
-            tail.close()
-            _remove(self._network.session.folder, self._seen.samples_file(kind))
-        self._tails.clear()
+        self._streams.clear()
         self._logs.clear()
         self._waiting.clear()
         self._seen = None
-        self._read_bytes = 0
         return words
 
     @property
@@ -172,19 +158,14 @@ class ProbeReader:
         self.begin()
 
     @property
-    def is_large(self) -> bool:
-        """Return whether the sampler's file is so large that it should be restarted."""
-        return self._read_bytes > _LARGE_BYTES
-
-    @property
     def is_blind(self) -> bool:
         """Return whether it has ended by itself, because an interface or node was removed.
 
         To be called after `flush` and `read`.
         """
-        if not self._tails:
+        if not self._streams:
             return False
-        _, stream, _ = self._tails[0]
+        _, stream = self._streams[0]
         missing_s = self._network.clock.now - self._start_s - stream.time_s
         return missing_s > _MISSING_LOOKS * self._every_s
 
@@ -210,9 +191,10 @@ class ProbeReader:
             MachineError: a file is not what a sampler writes.
         """
         decode = {"queue": self._queue, "rate": self._rate, "tcp": self._tcp}
-        for kind, stream, tail in self._tails:
-            while piece := tail.read():
-                self._read_bytes += len(piece)
+        if self._seen is None:
+            return
+        for kind, stream in self._streams:
+            if piece := self._seen.take(kind):
                 if kind in self._logs:
                     self._logs[kind].feed(piece)
                 try:
@@ -378,13 +360,3 @@ class ProbeReader:
         names = {at: name for name, at in self._network.model.host_addresses().items()}
         other = names.get(row["remote_address"], row["remote_address"])
         return f"{row['host']} → {other}"
-
-
-def _remove(folder: Path, name: str) -> None:
-    """Remove a file of samples; the guest's root may have put a link in its folder's place."""
-    with contextlib.suppress(OSError):
-        raw = os.open(folder / _RAW, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            os.unlink(name, dir_fd=raw)
-        finally:
-            os.close(raw)

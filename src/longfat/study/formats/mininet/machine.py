@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +9,20 @@ from pathlib import Path
 from longfat.common.decoding import MOST_BYTES, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
-from longfat.engine.init import GUEST_PLACE, guest_folder, init_program
+from longfat.engine.init import (
+    GUEST_PLACE,
+    JOB_PLACE,
+    guest_folder,
+    init_program,
+    job_folder,
+)
 from longfat.engine.kernel.version import NEWEST
-from longfat.engine.machine import Machine, Quota, reserve_cpu
+from longfat.engine.machine import Machine, Quota, RunOutput, reserve_cpu
 from longfat.errors import InputError, MachineError
 from longfat.study.formats.mininet.record import at
 
 _PART = "mininet"
+_OUTPUT = ("outcome.json", "output", "record.json")
 _MEMORY_BYTES = 1 << 30
 _SCRIPTS_MEMORY_BYTES = 800 << 20
 _MOST_LINES = 3_000_000
@@ -55,28 +61,37 @@ def run_script(
     kernel = kernels.find(NEWEST)
     wall_s = _QUOTA.wall if most_wall_s is None else min(_QUOTA.wall, most_wall_s)
     job = {
+        "output": _OUTPUT,
         "name": path.name,
         "arguments": list(arguments),
         "memory_bytes": _SCRIPTS_MEMORY_BYTES,
         "lines": _MOST_LINES,
         "limit_s": _LIMIT_S,
     }
-    with scratch_folder() as folder, reserve_cpu() as cpu, guest_folder(_PART) as program:
+    quota = replace(_QUOTA, wall=wall_s)
+    with (
+        scratch_folder() as folder,
+        reserve_cpu() as cpu,
+        guest_folder(_PART) as program,
+        job_folder(job, files={"script": content}) as given,
+    ):
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
-        (run / "job.json").write_text(json.dumps(job), encoding="utf-8")
-        (run / "script").write_bytes(content)
-        with Machine(
-            kernel,
-            init_program(_PART),
-            run=run,
-            shown={GUEST_PLACE: program},
-            cpu=cpu,
-            seed=1,
-            memory_bytes=_MEMORY_BYTES,
-            stall_cpu_s=_STALL_CPU_S,
-            quota=replace(_QUOTA, wall=wall_s),
-        ) as machine:
+        with (
+            RunOutput(run, _OUTPUT, quota=quota) as output,
+            Machine(
+                kernel,
+                init_program(_PART),
+                folder=run,
+                shown={GUEST_PLACE: program, JOB_PLACE: given},
+                output=output,
+                cpu=cpu,
+                seed=1,
+                memory_bytes=_MEMORY_BYTES,
+                stall_cpu_s=_STALL_CPU_S,
+                quota=quota,
+            ) as machine,
+        ):
             try:
                 machine.wait(limit_s=2 * _LIMIT_S)
             except MachineError as error:
@@ -95,9 +110,8 @@ def _record(run: Path, file: str, machine: Machine) -> bytes:
         return InputError(text, place=at(file))
 
     def left(name: str) -> bytes | None:
-        # The machine has ended. A link that it left may point to any file of the host.
         path = run / name
-        if path.is_symlink() or not path.is_file():
+        if not path.is_file():
             return None
         return read_bytes(path, most_bytes=MOST_BYTES, where=name, error=error)
 
