@@ -315,6 +315,22 @@ static int raw_ip(void) { return makes_socket(AF_INET, SOCK_RAW, IPPROTO_ICMP); 
 static int vsock(void) { return makes_socket(AF_VSOCK, SOCK_STREAM, 0); }
 static int crypto_socket(void) { return makes_socket(AF_ALG, SOCK_SEQPACKET, 0); }
 static int socket_pair(void) { int two[2]; return !socketpair(AF_UNIX, SOCK_STREAM, 0, two); }
+static int datagram_pair(void) { int two[2]; return !socketpair(AF_UNIX, SOCK_DGRAM, 0, two); }
+static int seqpacket_pair(void) { int two[2]; return !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, two); }
+static int sends_by_path(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct iovec data = { "x", 1 };
+	struct msghdr message = { .msg_name = &to, .msg_namelen = sizeof(to), .msg_iov = &data,
+				  .msg_iovlen = 1 };
+	int two[2], types[] = { SOCK_DGRAM, SOCK_STREAM };
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s.datagrams", unix_socket);
+	for (int type = 0; type < 2; type++)
+		if (!socketpair(AF_UNIX, types[type], 0, two) && sendmsg(two[0], &message, 0) == 1)
+			return 1;
+	return 0;
+}
 static int unix_connect(void) { return connects_unix(unix_socket, 0); }
 static int abstract_connect(void) { return connects_unix(folder + 1, 1); }
 static int tcp_connect(void)
@@ -475,6 +491,7 @@ static const struct {
 	ATTEMPT(clone3_user_namespace), ATTEMPT(enter_namespace), ATTEMPT(unix_stream),
 	ATTEMPT(inet_stream), ATTEMPT(inet6_datagram), ATTEMPT(netlink), ATTEMPT(packet),
 	ATTEMPT(raw_ip), ATTEMPT(vsock), ATTEMPT(crypto_socket), ATTEMPT(socket_pair),
+	ATTEMPT(datagram_pair), ATTEMPT(seqpacket_pair), ATTEMPT(sends_by_path),
 	ATTEMPT(unix_connect), ATTEMPT(abstract_connect), ATTEMPT(tcp_connect), ATTEMPT(io_uring),
 	ATTEMPT(aio), ATTEMPT(trace_victim), ATTEMPT(seize_victim), ATTEMPT(trace_parent),
 	ATTEMPT(read_victims_memory), ATTEMPT(write_victims_memory), ATTEMPT(signal_victim),

@@ -88,6 +88,8 @@ def victim(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Victim]:
         listening = stack.enter_context(socket.socket(socket.AF_UNIX))
         listening.bind(str(folder / "socket"))
         listening.listen()
+        datagrams = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        datagrams.bind(str(folder / "socket.datagrams"))
         abstract = stack.enter_context(socket.socket(socket.AF_UNIX))
         abstract.bind(f"\0{str(folder)[1:]}\0")
         abstract.listen()
@@ -136,7 +138,7 @@ def test_no_way_leads_out(
     assert len(found) >= 100
     needed = _OF_SECCOMP_MODE if impostor.runs_guest_by_seccomp else set()
     assert {name for name, out in found.items() if out} <= _NOT_HELD[sandbox.name] | needed
-    assert sorted(os.listdir(victim.folder)) == ["secret", "socket"]
+    assert sorted(os.listdir(victim.folder)) == ["secret", "socket", "socket.datagrams"]
     assert (victim.folder / "secret").read_text() == "secret"
 
 

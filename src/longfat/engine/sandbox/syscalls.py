@@ -131,7 +131,6 @@ _OF_SECCOMP_MODE = {
     "sendmsg": 46,
     "recvmsg": 47,
     "seccomp": 317,
-    "socketpair": 53,
     "close_range": 436,
     "execveat": 322,
     "signalfd4": 289,
@@ -196,6 +195,8 @@ _CHECKED: dict[str, tuple[int, _Bits | _Values]] = {
     "setrlimit": (160, _Values(0, (3,))),  # RLIMIT_STACK
 }
 _MMAP = 9
+_SOCKETPAIR = 53
+_AF_UNIX, _SOCK_STREAM, _SOCK_FLAGS = 1, 1, 0o2004000  # CLOEXEC and NONBLOCK
 
 # What a process must not do to the host, and Landlock has no right for: change a
 # file that may only be read (truncation: before version 3), and leave the process group,
@@ -241,6 +242,8 @@ def filter_program(*, runs_guest_by_seccomp: bool, sees_host: bool) -> bytes:
     for name, number in plain.items():
         if name not in not_permitted:
             program.add(_jump(_EQUAL, number, 0, 1), _ret(_ALLOW))
+    if runs_guest_by_seccomp:
+        program.when_equal(_SOCKETPAIR, _socketpair())
     for name, (number, check) in _CHECKED.items():
         if name != "ptrace" and name not in not_permitted:
             program.when_equal(number, _checked(check))
@@ -297,6 +300,24 @@ def _mmap() -> list[bytes]:
         _jump(_EQUAL, both, 1, 0),
         _ret(_ALLOW),
         _ret(_FAIL | errno.EPERM),
+    ]
+
+
+def _socketpair() -> list[bytes]:
+    """Return the instructions for socketpair(2): connected streams of this host only.
+
+    A datagram socket could send to any other by its path or abstract name, with descriptors.
+    """
+    denied = _ret(_FAIL | errno.EPERM)
+    return [
+        _load(_argument(0)),
+        _jump(_EQUAL, _AF_UNIX, 1, 0),
+        denied,
+        _load(_argument(1)),
+        _INSTRUCTION.pack(_AND, 0, 0, 0xFFFFFFFF & ~_SOCK_FLAGS),
+        _jump(_EQUAL, _SOCK_STREAM, 1, 0),
+        denied,
+        _ret(_ALLOW),
     ]
 
 
