@@ -65,5 +65,21 @@ def test_limits(boot: Boot, setting: str, number: str, is_good: bool) -> None:
         assert words[-1] == number
 
 
+@pytest.mark.parametrize("offset_ns", [0, 5 * 10**9, -5 * 10**9, -630720000000000000])
+@pytest.mark.parametrize("until_s", [2**62, 9_223_372_036, 9_000_000_000])
+def test_a_wait_for_ever_does_not_end(boot: Boot, offset_ns: int, until_s: int) -> None:
+    wait = (
+        f"import ctypes; until = (ctypes.c_long * 2)({until_s}, 0); "
+        "print(ctypes.CDLL(None).clock_nanosleep(0, 1, until, None))"
+    )
+    script = f"""
+ip netns add a
+{SET}.offset_ns={offset_ns}
+ip netns exec a timeout 5 python3 -c '{wait}'
+echo $?
+"""
+    assert boot(_kernel(), script).split() == ["124"]
+
+
 def _kernel() -> Kernel:
     return kernels.find(CLOCK_KERNEL)

@@ -190,8 +190,8 @@ HOSTILE = {
     "`sleep 1000000`": "the script is not over after 100 s of virtual time",
     "`yes`": "it wrote more than 1,048,576 bytes",
     f"`{REBOOT}`": "the script does too much, or does not end",
-    "`head -c 10000000000 /dev/zero > /run/longfat/run/outcome.json`": "its quota is 64.0 MB",
-    f"`echo '{{}}' > /run/longfat/run/outcome.json; {REBOOT}`": "rebooted from inside",
+    "`head -c 10000000000 /dev/zero > /run/output/outcome.json`": "No space left on device",
+    f"`echo '{{}}' > /run/output/outcome.json; {REBOOT}`": "rebooted from inside",
 }
 
 

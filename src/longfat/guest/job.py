@@ -16,7 +16,7 @@ from longfat.guest import system
 from longfat.guest.batches import run_batch
 from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
-from longfat.guest.output import FOLDER, Output
+from longfat.guest.output import FOLDER, OUTCOME, Output
 from longfat.guest.play import SERVER_LEAD_S, Player
 from longfat.guest.probes import Probes
 from longfat.guest.script import ROOT_NAMESPACE, Script, at_node
@@ -38,7 +38,7 @@ def run_job(job: dict[str, Any]) -> None:
     # Captures were sent while they grew.
     grown = [order["output"] for order in job["probes"] if order["kind"] == "capture"]
     output.send_all(but=[f"raw/{name}" for name in grown])
-    output.append("outcome.json", json.dumps(outcome).encode())
+    output.append(OUTCOME, json.dumps(outcome).encode())
 
 
 def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:

@@ -21,8 +21,7 @@ def keep(out: Path, case: Case, kernel: Kernel, *, wall_s: float = 1, text: str 
         (staged.folder / "raw").mkdir()
         (staged.folder / "raw" / "a.txt").write_text(text)
         (staged.folder / "raw" / "a.txt.err").write_text("")
-        for name in ("job.json", "outcome.json"):
-            (staged.folder / name).write_text("{}")
+        (staged.folder / "outcome.json").write_text("{}")
         played = Played(
             virtual_s=2.5,
             epoch_s=1700000002.0,

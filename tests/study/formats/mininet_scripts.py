@@ -30,7 +30,7 @@ def run_here(text: str, folder: Path, *arguments: str) -> str:
     job = {"name": "net.py", "arguments": arguments, "lines": 100_000, "limit_s": 60}
     (folder / "job.json").write_text(json.dumps({**job, "memory_bytes": 2 << 30}))
     done = subprocess.run(
-        ["/usr/bin/python3", "-s", "-B", RUN, folder],
+        ["/usr/bin/python3", "-s", "-B", RUN, folder, folder],
         cwd=folder,
         env={"PYTHONHASHSEED": "0", "PATH": "/usr/bin:/bin"},
         stdin=subprocess.DEVNULL,

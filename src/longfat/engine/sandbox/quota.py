@@ -21,7 +21,7 @@ import time
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from longfat.engine.machine.process import family, private_bytes
+from longfat.engine.machine.process import family, kernel_bytes, private_bytes
 from longfat.errors import InputError, MachineError
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity, parse_quantity
@@ -50,7 +50,7 @@ class Quota:
         files: files and folders there, and in its own file systems.
         processes: processes of the host: one for each of the guest's, and the kernel's.
         memory: bytes of the machine's own memory.
-        overhead: bytes of all its processes besides that.
+        overhead: bytes of all its processes besides that, and of the host's kernel for them.
         wall: seconds of wall time.
     """
 
@@ -203,8 +203,8 @@ class QuotaWatch:
     def _check_processes(self, root: int) -> None:
         processes = family(root)
         _raise(self._quota.exceeded("processes", len(processes), doing="has processes:"))
-        private = sum(private_bytes(process.pid) for process in processes)
-        _raise(self._quota.exceeded("overhead", private, doing="holds beside its own memory"))
+        held = sum(private_bytes(one.pid) + kernel_bytes(one.pid) for one in processes)
+        _raise(self._quota.exceeded("overhead", held, doing="holds beside its own memory"))
 
     def _own_files(self, pid: int) -> int:
         """Return the number of files in the kernel's own file systems."""

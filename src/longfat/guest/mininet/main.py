@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from longfat.guest import mounts, system
-from longfat.guest.output import FOLDER, Output
+from longfat.guest.output import FOLDER, OUTCOME, Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def main(modules: "Modules") -> None:
             script.send_signal(signal.SIGKILL)
         status = script.wait()
         output.send_all()
-        output.append("outcome.json", json.dumps({"status": status}).encode())
+        output.append(OUTCOME, json.dumps({"status": status}).encode())
     except BaseException:
         system.print_error(sys.stdout)
     finally:

@@ -9,7 +9,7 @@ import os
 import sys
 
 from longfat.guest import mounts, shared, system
-from longfat.guest.output import Output
+from longfat.guest.output import OUTCOME, Output
 from longfat.guest.packetdrill.player import Player, outcome_of
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ def main(modules: "Modules") -> None:
             outcome = outcome_of(f"the interface cannot be set up: {error}")
         else:
             outcome = player.play()
-        output.append("outcome.json", json.dumps(outcome).encode())
+        output.append(OUTCOME, json.dumps(outcome).encode())
     except BaseException:
         system.print_error(sys.stdout)
     finally:
