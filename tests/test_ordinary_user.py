@@ -186,6 +186,62 @@ def test_a_lab_by_its_name_with_plots_and_report(user: User) -> None:
     assert (runs / "default-seed1" / "raw" / "window.pcap").stat().st_size > 1_000_000
 
 
+TRAPS = (
+    "ln -s VICTIM /run/longfat/run/manifest.json; chmod 300 /run/longfat/run",
+    "mkdir -m 300 /run/longfat/run/series; ln -s VICTIM /run/longfat/run/series/rate.parquet",
+    "ln -s VICTIM $R/manifest.json; ln -s VICTIM $R/outcome.json; chmod 300 $R",
+    "mkdir -m 300 $R/series; ln -s VICTIM $R/series/rate.parquet",
+    "rm -rf $R/raw; mkdir -p HOME; ln -s HOME $R/raw",
+    "rm -rf $R/raw; ln -s / $R/raw",
+    "ln -sf VICTIM $R/raw/rtt.txt; ln -sf VICTIM $R/raw/rate.samples",
+    "mkdir -m 300 $R/other; ln -s VICTIM $R/other/way; chmod 000 $R/raw",
+    "ln -s VICTIM /run/longfat/job/job.json; ln -s VICTIM /tmp/longfat/run",
+    "mount -t hostfs none /mnt -o HOME; echo x > /mnt/victim; ln -s x /mnt/link; mkdir /mnt/dir",
+    "mount -t hostfs none /mnt -o /; echo x > /mntVICTIM; rm -f /mntVICTIM",
+    "mount -o remount,rw /; echo x > VICTIM; mkdir -p HOME && echo x > VICTIM",
+    "cd $R; for n in $(seq 1300); do mkdir d && cd d || break; done",
+    "mount -t proc none /mnt; r=root; for p in /mnt/[0-9]*; do echo x > $p/$r/VICTIM; done",
+    "head -c 100 /dev/zero > /dev/host_line; echo x > /proc/1/fd/3",
+)
+
+
+@sandboxes
+def test_lines_of_a_study_reach_no_file_of_the_user(user: User, sandbox: str) -> None:
+    victim = user.write("victims/victim", "precious")
+    before = {path: path.stat() for path in victim.parent.rglob("*")}
+    cases = "".join(
+        f"  trap{number}:\n    setup:\n"
+        f"      - root: {json.dumps(_trap(line, victim))}\n"
+        f"      - h1: {json.dumps(_trap(line, victim))}\n"
+        for number, line in enumerate(TRAPS)
+    )
+    probe = "  rate: {of: h1-eth0, every: 100ms}\n"
+    flow = "  rtt: {ping: h1 -> h2, count: 2}\n"
+    head = STUDY.partition("flows:")[0]
+    user.write("traps.yaml", f"{head}flows:\n{flow}probes:\n{probe}cases:\n{cases}")
+    arguments = ("traps.yaml", "--no-cache", "--no-report", "--keep-going", "--out", f"t-{sandbox}")
+    done = user.longfat("run", *arguments, sandbox=sandbox)
+    assert done.returncode in (0, 3), done.stderr
+    assert "longfat/cli/" not in done.stderr  # a traceback of ours; the guest's may be in a message
+    assert victim.read_text() == "precious"
+    after = {path: path.stat() for path in victim.parent.rglob("*")}
+    assert before.keys() == after.keys()
+    assert before[victim].st_mtime_ns == after[victim].st_mtime_ns
+    runs = list((user.home / f"t-{sandbox}").glob("trap*"))
+    assert runs
+    for run in runs:
+        left = {str(path.relative_to(run)): path for path in run.rglob("*")}
+        assert not any(path.is_symlink() for path in left.values())
+        own = {"commands.sh", "console.log", "manifest.json", "series", "series/rate.parquet"}
+        assert left.keys() <= {*own, "raw", "raw/rtt.txt", "raw/rtt.txt.err", "raw/rate.samples"}
+
+
+def _trap(line: str, victim: Path) -> str:
+    """Return a set-up line that always succeeds, and tries to write to a file of the host's."""
+    attempt = line.replace("VICTIM", str(victim)).replace("HOME", str(victim.parent))
+    return f"R=/run/output; ({attempt}) > /dev/null 2>&1 || true"
+
+
 @sandboxes
 def test_the_guest_has_users_of_its_own(user: User, sandbox: str) -> None:
     """Programs drop to other users in the guest; the host's modes must not stand in the way."""

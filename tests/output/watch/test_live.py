@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -105,23 +104,6 @@ def test_a_run_that_ended_before_the_first_look_is_read_where_it_is_kept(
         live.finish(tmp_path / "kept")
         assert live.time_s == whole.time_s > 0
         assert live.queues == whole.queues
-
-
-def test_nothing_but_a_regular_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("precious")
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere/file").write_text("precious")
-    raw = tmp_path / "run/raw"
-    raw.mkdir(parents=True)
-    (raw / "link").symlink_to(tmp_path / "secret")
-    os.mkfifo(raw / "pipe")
-    (raw / "folder").mkdir()
-    (tmp_path / "run/way").symlink_to(tmp_path / "elsewhere")
-    for place in (("raw", "link"), ("raw", "pipe"), ("raw", "folder"), ("way", "file")):
-        with Tail(tmp_path / "run", *place) as tail:
-            assert tail.read() == b""
-    with Tail(tmp_path, "elsewhere", "file") as tail:
-        assert tail.read() == b"precious"
 
 
 @pytest.mark.parametrize("content", [b"foreign\n", b'{"every_ns": 1, "sources": []}\n' + bytes(16)])

@@ -2,8 +2,7 @@
 
 It needs no privilege and works where a host allows no namespaces, like most
 containers. The kernel's process stays among the host's processes, and its paths
-lead to the host's files. Landlock decides its rights, which allows
-reading the view and writing the run's folder, and by the filter, which allows no
+lead to the host's files. Landlock allows it to read the view, and the filter allows no
 socket, no other process's memory, and no change of a file's owner, mode or times.
 
 The guest sees the same as in namespaces, at the same paths: the

@@ -5,7 +5,7 @@ host. So the boundary is around that process, in layers; each protects if
 another fails (docs/security.md):
 
 * Namespaces, with a minimal view of the host's files: `longfat.engine.sandbox.namespaces`.
-* Landlock allows reading that view and writing the run's folder, and no TCP,
+* Landlock allows reading that view, and no TCP,
   abstract sockets or signals beyond it.
 * A system call filter allows what the kernel needs: `longfat.engine.sandbox.syscalls`.
 * Resource limits bound each process, and a watch over the machine
