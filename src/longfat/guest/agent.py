@@ -97,6 +97,7 @@ def serve() -> None:
         EOFError: the host is gone.
     """
     os.makedirs("/run/output/raw")  # for captures
+    system.renew_random_numbers()
     system.set_sysctl("kernel/threads-max", _MOST_PROCESSES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (_MOST_DESCRIPTORS, _MOST_DESCRIPTORS))
     system.put_softirqs_first(_PRIORITY + 10)

@@ -34,6 +34,7 @@ _EARLIEST_TRAFFIC_S = 2
 def run_job(job: dict[str, Any]) -> None:
     """Play a job, and send to the host what it left, the outcome last."""
     output = Output(job["output"])
+    system.renew_random_numbers()
     outcome = _play(job, output=output)
     # Captures were sent while they grew.
     grown = [order["output"] for order in job["probes"] if order["kind"] == "capture"]
@@ -53,7 +54,6 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
     """
     script = Script(f"{FOLDER}/commands.sh")
     raw = f"{FOLDER}/raw"
-    os.mkdir(raw)
     traffic: dict[str, Any] = {}
     try:
         if job["files"]:
@@ -85,7 +85,6 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
 
                 events = Events(job["events"], nodes=nodes, script=script, start_s=start_s)
             _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
-            _create_files(job)
             system.renew_random_numbers()
             player = Player(
                 job["flows"],
@@ -106,15 +105,6 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
     finally:
         script.close()
     return {"failed": None, "virtual_s": time.monotonic(), **traffic}
-
-
-def _create_files(job: dict[str, Any]) -> None:
-    """Create the files of flows and captures: a new file in memory draws a random number."""
-    sampled = {order["output"] for order in job["probes"] if order["kind"] != "capture"}
-    for name in job["output"]:
-        folder, _, file = name.rpartition("/")
-        if folder and file.removesuffix(".err") not in sampled:
-            os.close(os.open(f"{FOLDER}/{name}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
 
 
 def _set_up(commands: list[dict[str, Any]], *, nodes: Nodes, script: Script) -> None:

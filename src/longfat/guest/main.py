@@ -31,7 +31,6 @@ def main(modules: "Modules") -> None:
             modules.load(module)
         modules.close()
         mounts.mount_all()
-        system.renew_random_numbers()
         shared.allow_congestion_controls()
         shared.open_limits()
         os.environ.clear()

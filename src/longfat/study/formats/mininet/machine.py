@@ -115,7 +115,7 @@ def _record(run: Path, file: str, machine: Machine) -> bytes:
             return None
         return read_bytes(path, most_bytes=MOST_BYTES, where=name, error=error)
 
-    if (record := left("record.json")) is not None:
+    if record := left("record.json"):
         return record
     if (ended := left("outcome.json")) is not None:
         data = parse_json(ended, where="its end", error=error)
