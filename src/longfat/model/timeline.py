@@ -12,6 +12,7 @@ start, or from the end of the same flow, and no typed line changes its qdiscs.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.suggest import listed
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
     from longfat.model.network import Link, Network
     from longfat.model.tc import Interface, Qdisc, QdiscLine
+
+MAX_COMMANDS = 20_000
+"""How many lines the events of a case may become."""
 
 _KEYS = {field.name: key for key, field in fields_of(LinkImpairments).items()}
 
@@ -138,6 +142,7 @@ def timeline(
     """
     found: list[Step] = []
     player = _Player(network, setup=setup, events=events)
+    player.check_count()
     for after in dict.fromkeys(event.after for event in events):
         for moment in sorted(_moments(events, after), key=lambda one: one.order):
             found.append(player.step(moment))
@@ -182,6 +187,25 @@ class _Player:
         # The current qdiscs of the interfaces that events type lines at; None from the
         # first line on that is not understood.
         self._trees: dict[str, QdiscTree | None] = {}
+
+    def check_count(self) -> None:
+        """Check that the events become a number of lines that can be played.
+
+        Raises:
+            EventError: they are too many by one of them.
+        """
+        count = 0
+        for index, (event, links) in enumerate(zip(self._events, self._concerned, strict=True)):
+            ways = 1 if event.lasts_s is None else 2
+            count += event.times * ways * max(1, 2 * len(links))
+            if count > MAX_COMMANDS:
+                raise EventError(
+                    f"with this event, the events of a case happen so often that {count:,} lines "
+                    f"are typed, and at most {MAX_COMMANDS:,} are possible: write fewer times, or "
+                    "a loop in a script under files",
+                    event=index,
+                    key="times" if event.times > 1 else "",
+                )
 
     def step(self, moment: _Moment) -> Step:
         """Return the lines of an event at one of its times; times are passed in order."""
@@ -295,14 +319,12 @@ class _Player:
                 raise EventError(message, event=index, key=key)
             was = state.ends[way]
             self._check_untyped(index, was.name, next(iter(change)))
-            will = _keep_bursts(was, shape_qdiscs(shape, mtu_bytes=mtu_bytes))
-            state.ends[way] = will
             try:
-                lines = change_lines(was, will)
+                state.ends[way], lines = _changed(was, shape, mtu_bytes)
             except InputError as error:
                 key = _KEYS[next(iter(change))]
                 raise EventError(error.message, event=index, key=key) from None
-            yield from (Command(node=was.node, line=str(line)) for line in lines)
+            yield from (Command(node=was.node, line=line) for line in lines)
         state.link = replace(link, a_to_b=shapes[0], b_to_a=shapes[1])
 
     def _switch(self, moment: _Moment, state: _LinkState, *, goes_up: bool) -> Iterator[Command]:
@@ -394,6 +416,18 @@ class _Player:
                 tree.enter(command)
         except NotUnderstoodError:
             self._trees[name] = None
+
+
+@lru_cache(maxsize=1024)
+def _changed(
+    was: Interface, shape: LinkImpairments, mtu_bytes: int
+) -> tuple[Interface, tuple[str, ...]]:
+    """Return an interface with the impairments, and the lines that lead there.
+
+    An event that happens ten thousand times makes the same few changes again and again.
+    """
+    will = _keep_bursts(was, shape_qdiscs(shape, mtu_bytes=mtu_bytes))
+    return will, tuple(str(line) for line in change_lines(was, will))
 
 
 def _is_meant(line: QdiscLine, there: QdiscLine) -> bool:

@@ -28,7 +28,7 @@ from longfat.model.timeline import EventError, timeline
 from longfat.model.traffic.schedule import latest_ends_s
 from longfat.study.links import read_ways
 from longfat.study.network import check_host
-from longfat.study.node import typed_lines
+from longfat.study.node import check_lines, typed_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,11 +71,11 @@ def read_events(node: Node) -> tuple[WrittenEvent, ...]:
     Raises:
         InputError: it is not of that form, or a value is wrong.
     """
-    return tuple(
-        one
-        for entry in node.sequence(f"a list, each entry {_FORM}")
-        for one in entry.attempt(partial(_read_all, entry)) or ()
-    )
+    events: list[WrittenEvent] = []
+    for entry in node.sequence(f"a list, each entry {_FORM}"):
+        events += entry.attempt(partial(_read_all, entry)) or ()
+        check_lines(entry, len(events))
+    return tuple(events)
 
 
 def _read_all(entry: Node) -> list[WrittenEvent]:
@@ -219,6 +219,8 @@ def check_events(
         InputError: a node, link or flow is not there, events contradict each other, or the
             traffic ends before one.
     """
+    if not written:
+        return
     names = [flow.name for flow in flows]
     for one in written:
         event = one.event

@@ -31,7 +31,7 @@ from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, CasePlaces, Command
 from longfat.model.events import TypedLine
 from longfat.model.fields import declare, read_fields
 from longfat.model.kinds import Integer, Size, Text, WrongKindError
-from longfat.model.network import Network
+from longfat.model.network import ROOT_NAMESPACE, Network
 from longfat.model.packages import PinnedPackage
 from longfat.model.traffic import Flow
 from longfat.study.events import WrittenEvent, check_events, read_events
@@ -40,7 +40,7 @@ from longfat.study.flows import Draft, check_flows, draft_flow, ends_of, merge_f
 from longfat.study.images import Images
 from longfat.study.model import Planned
 from longfat.study.network import SETUP, check_host, read_network
-from longfat.study.node import Node, typed_lines
+from longfat.study.node import Node, check_lines, typed_lines
 from longfat.study.packages import read_packages
 from longfat.study.probes import Written, check_probes, read_probe
 from longfat.study.reachability import UnreachableError
@@ -239,6 +239,7 @@ def read_setup(node: Node) -> tuple[Line, ...]:
     lines: list[Line] = []
     for entry in node.sequence(f"a list of {form}"):
         lines += entry.attempt(partial(_read_entry, entry, form)) or []
+        check_lines(entry, len(lines))
     return tuple(lines)
 
 
@@ -279,7 +280,10 @@ def name_mistakes(settings: Settings) -> Iterator[InputError]:
     network = settings.network
     if network is None:
         return
+    hosts = {ROOT_NAMESPACE, *(host.name for host in network.hosts)}
     for line in settings.lines:
+        if line.command.node in hosts:
+            continue
         if reason := check_host(line.command.node, network, root=True):
             yield InputError(reason, place=line.node_place)
     for draft in settings.flows.values():
@@ -297,6 +301,9 @@ def _check_entrypoints(
     settings: Settings, flows: Sequence[tuple[Flow, Draft]], network: Network
 ) -> None:
     """Check that a replacement for an image's own command is at a host whose image has one."""
+    roots = network.roots
+    if not roots:
+        return
     lines = [(line.command.node, line.command.line, line.line_place) for line in settings.lines]
     lines += [(host, line, draft.place) for flow, draft in flows for host, line in flow.lines_at]
     lines += [
@@ -305,9 +312,9 @@ def _check_entrypoints(
         if isinstance(written.event, TypedLine)
     ]
     for node, line, place in lines:
-        if node in network.roots:
+        if node in roots:
             try:
-                network.roots[node].line(line)
+                roots[node].line(line)
             except InputError as error:
                 raise InputError(error.message, place=place) from None
 

@@ -31,6 +31,9 @@ _BOOLEANS |= {"FALSE": False, "yes": True, "no": False}
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
+MAX_LINES = 20_000
+"""How many lines a field may type, counting each node that a line is typed at."""
+
 NAME_RULE = "a letter, then up to 63 letters, digits, - or _"
 
 
@@ -161,17 +164,22 @@ class Node:
         return [(self._key(key), self._child(key, value)) for key, value in self.raw.pairs]
 
     def _key(self, key: Raw) -> Key:
-        inner = replace(self, raw=key, field=self._path(label(key)))
+        text = label(key)
+        field = self._path(text)
         names: tuple[str, ...]
         match key:
             case Sequence():
-                names = tuple(replace(inner, raw=item).text("a name") for item in key.items)
+                names = tuple(self._inner(item, field).text("a name") for item in key.items)
             case _:
-                names = (label(key),)
-        return Key(names, label(key), inner.place)
+                names = (text,)
+        return Key(names, text, Place(self.file, key.mark.line, key.mark.column, field))
 
     def _child(self, key: Raw, value: Raw) -> Node:
-        return replace(self, raw=value, field=self._path(label(key)))
+        return self._inner(value, self._path(label(key)))
+
+    def _inner(self, raw: Raw, field: str) -> Node:
+        # Not by `replace`, which takes several times as long: grids make millions of them.
+        return Node(raw=raw, file=self.file, field=field, mistakes=self.mistakes)
 
     def _path(self, name: str) -> str:
         return f"{self.field}.{name}" if self.field else name
@@ -237,8 +245,7 @@ class Node:
         if not isinstance(self.raw, Sequence):
             raise self.expected(what)
         return [
-            replace(self, raw=item, field=f"{self.field}[{index}]")
-            for index, item in enumerate(self.raw.items)
+            self._inner(item, f"{self.field}[{index}]") for index, item in enumerate(self.raw.items)
         ]
 
     # Texts.
@@ -378,7 +385,25 @@ def typed_lines(key: Key, value: Node, *, form: str) -> Iterator[tuple[str, str,
     texts = [line for one in values for line in one.lines()]
     if not texts:
         raise value.error("there is no line")
+    check_lines(value, len(texts) * len(key.names))
     for text in texts:
         line = text.line("a line to type")
         for name in key.names:
             yield name, line, text.place
+
+
+def check_lines(node: Node, count: int) -> None:
+    """Check how many lines are typed.
+
+    Args:
+        node: what types them, for the message.
+        count: how many it types, or types together with all before it.
+
+    Raises:
+        InputError: too many.
+    """
+    if count > MAX_LINES:
+        raise node.error(
+            f"here are {count:,} lines to type, counting each node of each line, and at most "
+            f"{MAX_LINES:,} are possible: put them into a script under files"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
@@ -27,6 +28,7 @@ class UnreachableError(InputError):
     ends: tuple[str, str] = ("", "")
 
 
+@lru_cache(maxsize=4096)
 def may_change_routing(line: str) -> bool:
     """Return whether a set-up line may change addresses or routes."""
     return not _NO_ROUTING.match(without_sudo(line))

@@ -40,6 +40,7 @@ from longfat.study.expand import (
     plan_case,
     read_settings,
 )
+from longfat.study.expansion import DEFAULT_LIMITS, Expansion, ExpansionLimits, TooLargeError
 from longfat.study.figures.read import read_figures
 from longfat.study.files import ReadBeside, reads_beside, reads_nothing
 from longfat.study.grid.cases import check_no_grid, more_mistakes, read_grid
@@ -130,23 +131,36 @@ def read_study(
     return _read(data, str(file), file=file, text=_read_text(file, language), beside=beside)
 
 
-def parse_study(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> Study:
+def parse_study(
+    text: str,
+    *,
+    name: str,
+    beside: ReadBeside = reads_nothing,
+    limits: ExpansionLimits = DEFAULT_LIMITS,
+) -> Study:
     """Read a study that is not in a file, or not yet.
 
     Args:
         text: the text of the study file.
         name: what to call it, and its file in messages.
         beside: reads the files that the study names.
+        limits: how far it may expand.
 
     Raises:
         InputError: as `read_study`.
     """
     data = text.encode("utf-8", errors="surrogatepass")
-    return _read(data, name, file=Path(name), text=None, beside=beside)
+    return _read(data, name, file=Path(name), text=None, beside=beside, limits=limits)
 
 
 def _read(
-    data: bytes, name: str, *, file: Path, text: StudyText | None, beside: ReadBeside
+    data: bytes,
+    name: str,
+    *,
+    file: Path,
+    text: StudyText | None,
+    beside: ReadBeside,
+    limits: ExpansionLimits = DEFAULT_LIMITS,
 ) -> Study:
     mistakes = Mistakes()
     root = Node(raw=_parsed(data, name, mistakes), file=name, mistakes=mistakes)
@@ -161,15 +175,19 @@ def _read(
         # Reading a grid tries things out, so it ends at its first mistake; others are looked for.
         own = {key: node.strict() for key, node in fields.items()}
         try:
-            read = read_grid(root.strict(), own, only=DEFAULT_CASE, beside=beside)
+            read = read_grid(root.strict(), own, only=DEFAULT_CASE, beside=beside, limits=limits)
+        except TooLargeError as error:
+            root.note(error)
         except InputError as error:
             root.note(error)
-            for other in more_mistakes(root.strict(), own, only=DEFAULT_CASE, beside=beside):
+            for other in more_mistakes(
+                root.strict(), own, only=DEFAULT_CASE, beside=beside, limits=limits
+            ):
                 root.note(other)
         cases = {} if read is None else read.cases
     else:
         common = read_settings(fields, common, beside=beside)
-        cases = _read_cases(root, fields, common, title=title, beside=beside)
+        cases = _read_cases(root, fields, common, title=title, beside=beside, limits=limits)
     layout = drawing = None
     # Of cases that could not be read, the nodes are not known.
     if not mistakes or (common.network is not None and "cases" not in fields):
@@ -198,7 +216,7 @@ def _read(
         title=title,
         course=course,
         cases=cases,
-        common=_common_case(root, common),
+        common=_common_case(root, common, None if "cases" in fields else cases.get(DEFAULT_CASE)),
         claims=claims,
         published=published,
         layout=layout or {},
@@ -290,10 +308,12 @@ def _nodes(cases: Mapping[str, Planned], common: Settings) -> list[str]:
     return list(dict.fromkeys(name for network in networks for name in network.node_names()))
 
 
-def _common_case(root: Node, common: Settings) -> Planned | None:
+def _common_case(root: Node, common: Settings, only: Planned | None) -> Planned | None:
     """Return what the cases have in common; flows, probes and events only if they make sense."""
     if common.network is None:
         return None
+    if only is not None:
+        return replace(only, title="")
     for settings in (common, replace(common, flows={}, probes={}, events=())):
         with contextlib.suppress(InputError):
             return plan_case("", settings, title="", node=root.strict())
@@ -320,6 +340,7 @@ def _read_cases(
     *,
     title: str,
     beside: ReadBeside,
+    limits: ExpansionLimits,
 ) -> dict[str, Planned]:
     if "cases" not in fields:
         planned = _plan(DEFAULT_CASE, common, title=title, node=root)
@@ -327,10 +348,16 @@ def _read_cases(
     named = fields["cases"].named("cases by name")
     if not named:
         raise fields["cases"].error("there are no cases: leave the field out to have one case")
+    # Each case holds all that is common; its own fields are as long as their text.
+    weight = sum(node.raw.weight for name, node in fields.items() if name in SETTINGS)
+    expansion = Expansion(fields["cases"], limits)
+    expansion.check(len(named), values=weight)
     cases = {}
     for name, node in named.items():
+        expansion.begin_case()
         reader = partial(_read_case, name, node, common, beside=beside)
         if (planned := node.attempt(reader)) is not None:
+            expansion.add(weight + node.raw.weight, planned.case)
             cases[name] = planned
     return cases
 

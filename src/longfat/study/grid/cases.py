@@ -6,6 +6,7 @@ not once for each case: a thousand cases of ten networks read ten networks.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from longfat.errors import InputError, Place
 from longfat.study.claims.rows import GridRow
 from longfat.study.expand import SETTINGS, Settings, plan_case, read_settings
+from longfat.study.expansion import Expansion, ExpansionLimits
 from longfat.study.files import ReadBeside
 from longfat.study.grid.expressions import Bindings
 from longfat.study.grid.grid import GRID_FIELDS, Axes, Combination
@@ -23,7 +25,7 @@ from longfat.study.model import Grid, Parameter, Planned
 from longfat.study.node import Node
 
 _TRIED = 200
-"""In so many cases mistakes are looked for."""
+"""In so many cases mistakes are looked for; in fewer, if a field has many values."""
 
 # What each field is among the settings; a network's links name traces beside the study.
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
@@ -53,7 +55,14 @@ class ReadGrid:
     used: tuple[str, ...]
 
 
-def read_grid(root: Node, fields: Mapping[str, Node], *, only: str, beside: ReadBeside) -> ReadGrid:
+def read_grid(
+    root: Node,
+    fields: Mapping[str, Node],
+    *,
+    only: str,
+    beside: ReadBeside,
+    limits: ExpansionLimits,
+) -> ReadGrid:
     """Read a study's grid and make its cases.
 
     Args:
@@ -61,9 +70,11 @@ def read_grid(root: Node, fields: Mapping[str, Node], *, only: str, beside: Read
         fields: its fields, `grid` among them.
         only: the name of the case where there is only one.
         beside: reads the files beside the study.
+        limits: how far it may expand.
 
     Raises:
-        InputError: something is wrong in the grid, in a field, or in a field of some cases.
+        InputError: something is wrong in the grid, in a field, or in a field of some cases; or
+            there are too many cases.
     """
     if "cases" in fields:
         raise fields["cases"].error(
@@ -78,12 +89,19 @@ def read_grid(root: Node, fields: Mapping[str, Node], *, only: str, beside: Read
     title = read_text(fields["case_title"], axes) if "case_title" in fields else None
     used = tuple(name for part in parts for name in part.names)
     axes.check_parameters(used)
-    combinations = list(axes.combinations())
+    weight = sum(fields[name].raw.weight for name in ("case_title", *SETTINGS) if name in fields)
+    expansion = Expansion(fields["grid"], limits)
+    if not axes.has_filters:
+        expansion.check(axes.product, values=weight)
+    combinations = list(axes.combinations(on_case=limits.on_case))
+    expansion.check(len(combinations), values=weight)
     names = case_names(axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet)
     maker = _Maker(axes=axes, parts=parts, title=title, root=root)
     cases, rows = {}, {}
     for name, (combination, bindings) in zip(names, combinations, strict=True):
+        expansion.begin_case()
         planned = maker.make(name, combination, bindings)
+        expansion.add(weight, planned.case)
         cases[name] = planned
         rows[name] = GridRow(
             combination=combination, numbers=bindings.numbers, settings=planned.parameters
@@ -104,7 +122,12 @@ def read_grid(root: Node, fields: Mapping[str, Node], *, only: str, beside: Read
 
 
 def more_mistakes(
-    root: Node, fields: Mapping[str, Node], *, only: str, beside: ReadBeside
+    root: Node,
+    fields: Mapping[str, Node],
+    *,
+    only: str,
+    beside: ReadBeside,
+    limits: ExpansionLimits,
 ) -> Iterator[InputError]:
     """Find the mistakes of a study's fields, where `read_grid` has met one.
 
@@ -117,13 +140,16 @@ def more_mistakes(
         fields: its fields, `grid` among them.
         only: the name of the case where there is only one.
         beside: reads the files beside the study.
+        limits: how far it may expand.
 
     Returns:
         The mistakes, each with its place; one that is in many cases as often.
     """
     try:
         axes = Axes(fields)
-        combinations = list(axes.combinations())
+        # The grid may be too large: that is the mistake which was met.
+        possible = axes.combinations(on_case=limits.on_case)
+        combinations = list(itertools.islice(possible, limits.max_cases))
         names = case_names(
             axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet
         )
@@ -138,7 +164,9 @@ def more_mistakes(
             yield error
             continue
         maker = _Maker(axes=axes, parts=[part], title=None, root=root)
-        for name, (combination, bindings) in list(zip(names, combinations, strict=True))[:_TRIED]:
+        tried = max(1, min(_TRIED, limits.max_values // (10 * fields[field].raw.weight)))
+        for name, (combination, bindings) in list(zip(names, combinations, strict=True))[:tried]:
+            limits.on_case()
             for one in part.mistakes(combination, bindings):
                 yield maker.in_case(name, combination, one, part.parameters)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from longfat.common.suggest import nearest
@@ -26,6 +26,7 @@ from longfat.model.metric import Unit
 from longfat.model.parameter import ParameterValue
 from longfat.study.claims.formula import FormulaError
 from longfat.study.claims.terms import DIMENSIONS, Condition, Dimension
+from longfat.study.expansion import check_work
 from longfat.study.grid.expressions import (
     Bindings,
     Expression,
@@ -98,9 +99,11 @@ class Axes(Kinds):
         for key, node in given:
             if len(key.names) == 1 and key.text == key.names[0]:
                 self.values[key.text] = read_values(node, lists=lists, names=self.names)
-                continue
-            rows = read_rows(node, key.names, lists=lists, names=self.names)
-            self.values |= zip(key.names, rows, strict=True)
+            else:
+                rows = read_rows(node, key.names, lists=lists, names=self.names)
+                self.values |= zip(key.names, rows, strict=True)
+            if self._count_values() > MOST_CASES:
+                self._check_product(fields["grid"])
         self._templates: dict[tuple[str, int], Text] = {}
         self._check_lists(lists, [node for _, node in given])
         self._check_product(fields["grid"])
@@ -112,11 +115,18 @@ class Axes(Kinds):
             self.kind(name)
         self._filters = self._read_filters(fields["where"]) if "where" in fields else []
         self._where = fields.get("where")
+        check_work(fields["grid"], self.product, len(self.names) + len(self._filters))
 
     @property
     def product(self) -> int:
-        """Return how many combinations there are."""
-        return math.prod(len(self.values[names[0]]) for names in self.axes)
+        """Return how many combinations there are of the values that were read."""
+        axes = (names for names in self.axes if names[0] in self.values)
+        return math.prod(len(self.values[names[0]]) for names in axes)
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether conditions may leave combinations out."""
+        return bool(self._filters)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -149,10 +159,14 @@ class Axes(Kinds):
                     f"the list {name!r} is no parameter's: name it in grid, as in x: {name}"
                 )
 
+    def _count_values(self) -> int:
+        return sum(len(self.values[names[0]]) for names in self.axes if names[0] in self.values)
+
     def _check_product(self, node: Node) -> None:
         if self.product <= MOST_CASES:
             return
-        counts = [f"{names[0]} has {len(self.values[names[0]]):,}" for names in self.axes]
+        axes = [names[0] for names in self.axes if names[0] in self.values]
+        counts = [f"{name} has {len(self.values[name]):,}" for name in axes]
         raise node.error(
             f"the grid has {self.product:,} combinations ({', '.join(counts)} values), and at most "
             f"{MOST_CASES:,} are possible, before where leaves any out"
@@ -298,8 +312,13 @@ class Axes(Kinds):
 
     # Combinations.
 
-    def combinations(self) -> Iterator[tuple[Combination, Bindings]]:
+    def combinations(
+        self, *, on_case: Callable[[], None]
+    ) -> Iterator[tuple[Combination, Bindings]]:
         """Return the combinations that no condition leaves out, the last parameter fastest.
+
+        Args:
+            on_case: called before the values of each combination are computed.
 
         Raises:
             InputError: a value cannot be computed, or nothing is left.
@@ -308,6 +327,7 @@ class Axes(Kinds):
         counts = [range(len(self.values[names[0]])) for names in self.axes]
         widths = [len(names) for names in self.axes]
         for chosen in itertools.product(*counts):
+            on_case()
             pairs = zip(chosen, widths, strict=True)
             combination = tuple(index for index, width in pairs for _ in range(width))
             bindings = self._bind(combination)
