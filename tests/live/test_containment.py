@@ -19,7 +19,8 @@ import pytest
 from longfat.engine import kernel as kernels
 from longfat.errors import MachineError
 from longfat.live import Network, TimedOut
-from longfat.live.session import RejectedError, Session, Task
+from longfat.live.session import RejectedError, Session
+from longfat.live.task import Task
 from tests.conftest import processes_running
 
 S = 10**9

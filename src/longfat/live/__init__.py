@@ -12,7 +12,13 @@ from longfat.live.clock import Clock
 from longfat.live.links import LiveLink
 from longfat.live.network import Network
 from longfat.live.nodes import LiveHost, LiveSwitch
-from longfat.live.process import CommandFailed, Completed, Process, TimedOut
+from longfat.live.process import (
+    CommandFailed,
+    Completed,
+    OutputTooLargeError,
+    Process,
+    TimedOut,
+)
 from longfat.live.session import RejectedError, Session
 
 __all__ = [
@@ -23,6 +29,7 @@ __all__ = [
     "LiveLink",
     "LiveSwitch",
     "Network",
+    "OutputTooLargeError",
     "Process",
     "RejectedError",
     "Session",

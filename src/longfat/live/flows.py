@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -9,14 +10,15 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.guard import scratch_folder
-from longfat.live.process import CommandFailed, Completed, TimedOut
+from longfat.live.process import CommandFailed, Completed, OutputTooLargeError, TimedOut
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.live.process import Process
-    from longfat.live.session import Session, Task
+    from longfat.live.session import Session
+    from longfat.live.task import Task
     from longfat.model.traffic import Flow
     from longfat.model.traffic.flow import Process as Planned
 
@@ -133,7 +135,8 @@ class Started:
         """End it at this moment, and release its processes."""
         self.kill()
         for process in self._processes():
-            process.wait()
+            with contextlib.suppress(OutputTooLargeError):  # which is of no interest any more
+                process.wait()
 
     def result(self) -> Measured:
         """Let time pass until it has ended, and measure it.

@@ -36,6 +36,7 @@ from longfat.live.probes import Series
 from longfat.live.process import Completed, Process, TimedOut
 from longfat.live.quantities import seconds, size_bytes
 from longfat.live.session import Session
+from longfat.live.task import MAX_OUTPUT_BYTES
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command, File
 from longfat.model.network import ROOT_NAMESPACE, HostRoot, timing_from
 from longfat.model.network import Network as Model
@@ -85,6 +86,8 @@ class Network(EditableNetwork):
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called with the network each time that nodes or links were built.
         on_wait: as for `Session`.
+        most_output_bytes: as for `Session`.
+        most_kept_bytes: as for `Session`.
 
     Attributes:
         clock: its virtual time.
@@ -113,6 +116,8 @@ class Network(EditableNetwork):
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
         on_build: Callable[[Network], None] = lambda _network: None,
         on_wait: Callable[[], None] = lambda: None,
+        most_output_bytes: int = MAX_OUTPUT_BYTES,
+        most_kept_bytes: int | None = None,
     ) -> None:
         roots = [_read_image(image) for image in images]
         pinned, names = read_packages(packages)
@@ -138,6 +143,8 @@ class Network(EditableNetwork):
             images=images_shown(roots),
             packages=packages_for_guests(pinned).folder if pinned else None,
             on_wait=on_wait,
+            most_output_bytes=most_output_bytes,
+            most_kept_bytes=most_kept_bytes,
         )
         super().__init__(
             case,
@@ -168,6 +175,8 @@ class Network(EditableNetwork):
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         shared: Sequence[SharedFolder] = (),
         on_wait: Callable[[], None] = lambda: None,
+        most_output_bytes: int = MAX_OUTPUT_BYTES,
+        most_kept_bytes: int | None = None,
     ) -> Network:
         """Build a network from a value, and run its set-up lines.
 
@@ -181,6 +190,8 @@ class Network(EditableNetwork):
             memory_bytes: the machine's memory.
             shared: folders of the host that the machine sees.
             on_wait: as for `Session`.
+            most_output_bytes: as for `Session`.
+            most_kept_bytes: as for `Session`.
 
         Raises:
             InputError: the network cannot be built, or a line failed or did not end.
@@ -194,6 +205,8 @@ class Network(EditableNetwork):
             packages=packages,
             images=list(model.roots.values()),
             on_wait=on_wait,
+            most_output_bytes=most_output_bytes,
+            most_kept_bytes=most_kept_bytes,
         )
         try:
             network.session.take_roots(model.roots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.engine.kernel.clocks import check_clocks
 from longfat.errors import InputError
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from longfat.live.quantities import Duration
     from longfat.live.running import RunningNetwork
+    from longfat.live.session import Session
+    from longfat.live.task import Task
 
 
 _MOST_MODE = 0o7777
@@ -194,14 +196,14 @@ class Node:
         )
         process = Process(session, task, given)
         if on_output is not None:
-            _pass_on(task, on_output)
+            _pass_on(session, task, on_output)
         self._network.on_command(self._place, process)
         return process
 
 
-def _pass_on(task: Any, on_output: Callable[[str], None]) -> None:
+def _pass_on(session: Session, task: Task, on_output: Callable[[str], None]) -> None:
     def keep(is_error: bool, data: bytes) -> None:
-        (task.errors if is_error else task.output).extend(data)
+        session.keep_output(task, is_error, data)
         on_output(data.decode(errors="replace"))
 
     task.on_output = keep

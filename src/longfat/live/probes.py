@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from longfat.live.nodes import LiveHost
     from longfat.live.quantities import Duration, Size
     from longfat.live.running import RunningNetwork
-    from longfat.live.session import Task
+    from longfat.live.task import Task
 
     Interfaces: TypeAlias = str | LiveLink | Iterable[str | LiveLink]
     Hosts: TypeAlias = str | LiveHost | Iterable[str | LiveHost]

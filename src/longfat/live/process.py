@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from longfat.live.quantities import Duration
-    from longfat.live.session import Session, Task
+    from longfat.live.session import Session
+    from longfat.live.task import Task
 
 _WORDS = 2000
 
@@ -45,6 +46,17 @@ class TimedOut(LongfatError, subprocess.TimeoutExpired):  # noqa: N818  subproce
     def __init__(self, line: str, timeout_s: float, output: str, errors: str, words: str) -> None:
         subprocess.TimeoutExpired.__init__(self, line, timeout_s, output.encode(), errors.encode())
         self.message = f"`{line}` {words} within {timeout_s:g} s of virtual time"
+
+
+class OutputTooLargeError(LongfatError):
+    """A command has written more than is kept of its output, and was killed."""
+
+    def __init__(self, line: str, kept_bytes: int) -> None:
+        size = f"{kept_bytes / 2**20:.0f} MB" if kept_bytes >= 2**20 else f"{kept_bytes} bytes"
+        super().__init__(
+            f"`{line}` was killed: it has written more than {size}, and no more is kept of a "
+            "command's output; let it write into a file of the machine"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +152,7 @@ class Process:
 
         Raises:
             TimedOut: it is still running. It continues when time does.
+            OutputTooLargeError: it has written more than is kept, and was killed.
         """
         while self._task.status is None:
             if self._go(timeout, ended=True) == "time":
@@ -149,6 +162,7 @@ class Process:
         self._session.forget(self._task)
         if self._ended_s is None:
             self._ended_s = self._session.now_s
+        self._check_output()
         return self._task.status
 
     def complete(self, timeout: Duration | None = None) -> Completed:
@@ -182,12 +196,14 @@ class Process:
         while True:
             end = self._task.output.find(b"\n", self._lines_from)
             if end < 0 and self._task.status is None:
+                self._check_output()
                 if self._go(timeout, ended=True, output=True) == "time":
                     raise self._timed_out(timeout, "wrote no line")
                 continue
             if end < 0:
                 end = len(self._task.output)
             if end == self._lines_from == len(self._task.output):
+                self._check_output()
                 return
             line = bytes(self._task.output[self._lines_from : end])
             self._lines_from = min(end + 1, len(self._task.output))
@@ -204,6 +220,7 @@ class Process:
             TimedOut: it has not, or the process ended without it.
         """
         while text not in self.stdout:
+            self._check_output()
             if self._task.status is not None:
                 raise self._timed_out(0, f"ended without writing {text!r}")
             if self._go(timeout, ended=True, output=True) == "time":
@@ -252,6 +269,11 @@ class Process:
             ended=[self._task] if ended else [],
             output=[self._task] if output else [],
         )
+
+    def _check_output(self) -> None:
+        if self._task.is_full:
+            line = self.args if isinstance(self.args, str) else " ".join(self.args)
+            raise OutputTooLargeError(line, self._task.kept_bytes)
 
     def _timed_out(self, timeout: Duration | None, words: str) -> TimedOut:
         line = self.args if isinstance(self.args, str) else " ".join(self.args)

@@ -9,6 +9,7 @@ not networks; `longfat.guest.agent` is its counterpart.
 from __future__ import annotations
 
 import contextlib
+import signal
 import time
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -22,6 +23,7 @@ from longfat.engine.machine import HANDOVER, Line, Machine, reserve_cpu
 from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import InputError, MachineError
 from longfat.execution.compile import ENVIRONMENT
+from longfat.live.task import MAX_OUTPUT_BYTES, Task
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.packages import PACKAGES_PLACE, SHOWN
@@ -52,31 +54,24 @@ _START_NS = 2 * 10**9
 _CHECK_EVERY_S = 0.25
 _FILE_CHUNK = 1 << 16
 
+MAX_FILE_BYTES = 1 << 30
+"""The default limit of a file that is read from the guest: it goes into the host's memory."""
+
 
 @dataclass(eq=False, slots=True)
-class Task:
-    """A process of a session.
+class _ReadFile:
+    """A file that the guest is sending."""
 
-    Attributes:
-        number: its number in messages between host and guest.
-        pid: its number in the guest.
-        status: its exit status, -N after signal N; None while it runs.
-        output: its output that was not taken yet.
-        errors: likewise its standard error.
-        on_output: called with whether it was to standard error, and with the bytes, instead
-            of storing them.
-        on_wanted: called when it can take input, with the virtual time since boot in
-            nanoseconds; time is stopped meanwhile. It returns input, b"" at its end, or
-            None if there is none yet: then pass it to `write_stdin` later.
-    """
+    path: str
+    most_bytes: int
+    data: list[bytes] = field(default_factory=list)
+    size: int = 0
 
-    number: int
-    pid: int = 0
-    status: int | None = None
-    output: bytearray = field(default_factory=bytearray)
-    errors: bytearray = field(default_factory=bytearray)
-    on_output: Callable[[bool, bytes], None] | None = None
-    on_wanted: Callable[[int], bytes | None] | None = None
+    def take(self, data: bytes) -> None:
+        self.size += len(data)
+        if self.size > self.most_bytes:
+            raise MachineError(f"{self.path}: the guest sends more than it was asked for")
+        self.data.append(data)
 
 
 class RejectedError(InputError):
@@ -106,6 +101,9 @@ class Session:
         host_boundary: end a packet's charge to its socket at its host's interface, as between
             separate computers; if False, where Linux ends it between namespaces.
         stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
+        most_output_bytes: how much is kept of a process's output; one that writes more is killed,
+            and `Task.is_full` is set.
+        most_kept_bytes: likewise of all processes together that were not released.
         on_wait: called a few times a second whenever the machine is waited for, also while
             it boots; an exception from it ends the waiting, and leaves the machine as it is.
 
@@ -130,6 +128,8 @@ class Session:
         packages: Path | None = None,
         host_boundary: bool = True,
         stall_cpu_s: float = STALL_CPU_S,
+        most_output_bytes: int = MAX_OUTPUT_BYTES,
+        most_kept_bytes: int | None = None,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         self.kernel = kernels.find(kernel)
@@ -142,7 +142,9 @@ class Session:
         self._answers: dict[int, Message] = {}
         self._unasked: set[int] = set()
         self.why = ""
-        self._data: list[bytes] = []
+        self._file: _ReadFile | None = None
+        self._most_output_bytes = most_output_bytes
+        self._most_kept_bytes = most_kept_bytes
         self._on_samples: dict[int, Callable[[int, bytes], None]] = {}
         self._going: int | None = None
         self._checked_s = 0.0
@@ -538,22 +540,28 @@ class Session:
             if "words" in answer:
                 raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")
 
-    def read_file(self, path: str, *, node: str = "") -> bytes:
+    def read_file(self, path: str, *, node: str = "", most_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return the contents of a file of the guest.
 
         Args:
             path: its path.
             node: the host with the root that contains it, if it has one.
+            most_bytes: how large it may be.
 
         Raises:
-            RejectedError: the guest could not read it.
+            RejectedError: the guest could not read it, or it is larger.
+            MachineError: the guest sends more than it was asked for.
         """
         self.pause()
-        self._data.clear()
-        self._check_refused(
-            self._answer(self._send("read", path=path, node=self._root_of(node))), path
-        )
-        return b"".join(self._data)
+        self._file = file = _ReadFile(path, most_bytes)
+        try:
+            answer = self._answer(
+                self._send("read", path=path, node=self._root_of(node), most_bytes=most_bytes)
+            )
+        finally:
+            self._file = None
+        self._check_refused(answer, path)
+        return b"".join(file.data)
 
     # -------------------------------------------------------------- exchange
 
@@ -613,19 +621,33 @@ class Session:
             else:
                 self._answers[frame.number] = answer
         elif frame.kind == b"d":
-            self._data.append(frame.payload)
+            if self._file is not None:
+                self._file.take(frame.payload)
         elif frame.kind == b"s":
             if (take := self._on_samples.get(frame.number)) is not None and frame.payload:
                 take(frame.payload[0], frame.payload[1:])
         elif (task := self._tasks.get(frame.number)) is not None:
-            if frame.kind == b"x":
-                task.status = frame.message().number("status")
-            elif frame.kind == b"w":
-                self._answer_wanted(task, frame.message().number("now_ns"))
-            elif task.on_output is not None:
-                task.on_output(frame.kind == b"2", frame.payload)
-            else:
-                (task.errors if frame.kind == b"2" else task.output).extend(frame.payload)
+            self._handle_of_task(frame, task)
+
+    def _handle_of_task(self, frame: Frame, task: Task) -> None:
+        if frame.kind == b"x":
+            task.status = frame.message().number("status")
+        elif frame.kind == b"w":
+            self._answer_wanted(task, frame.message().number("now_ns"))
+        elif task.on_output is not None:
+            task.on_output(frame.kind == b"2", frame.payload)
+        else:
+            self.keep_output(task, frame.kind == b"2", frame.payload)
+
+    def keep_output(self, task: Task, is_error: bool, data: bytes) -> None:
+        """Store a process's output; kill the process if it is too much."""
+        most_bytes = self._most_output_bytes
+        if self._most_kept_bytes is not None:
+            kept_bytes = sum(one.kept_bytes for one in self._tasks.values())
+            room = max(self._most_kept_bytes - kept_bytes, 0)
+            most_bytes = min(most_bytes, task.kept_bytes + room)
+        if task.keep(is_error, data, most_bytes=most_bytes):
+            self.signal(task, signal.SIGKILL)
 
     def _answer_wanted(self, task: Task, now_ns: int) -> None:
         data = task.on_wanted(now_ns) if task.on_wanted is not None else None

@@ -7,15 +7,20 @@ that the page never shows.
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from http import HTTPStatus
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.studio.http_error import HttpError
 from longfat.studio.urls import RUNS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _BLOCK_BYTES = 512
 _MOST_NAMED = 3
@@ -32,10 +37,28 @@ class DiskLimit:
     def __init__(self, root: Path, most_bytes: float | None) -> None:
         self._root = root
         self._most_bytes = most_bytes
+        self._beside: list[tuple[str, Callable[[], int]]] = []
+
+    def count_beside(self, name: str, used_bytes: Callable[[], int]) -> Callable[[], None]:
+        """Count what is stored for the workspace elsewhere, until the returned function is called.
+
+        Args:
+            name: what it is, for the message.
+            used_bytes: returns how much it is; from any thread.
+        """
+        entry = (name, used_bytes)
+        self._beside.append(entry)
+        return lambda: self._beside.remove(entry)
 
     def used_bytes(self) -> int:
         """Return the disk usage of the workspace."""
         return sum(self._by_folder().values())
+
+    def room_bytes(self) -> float:
+        """Return how much is left of the quota; infinity if there is none."""
+        if self._most_bytes is None:
+            return math.inf
+        return max(0.0, self._most_bytes - self.used_bytes())
 
     def check(self) -> None:
         """Check that the usage is below the quota.
@@ -84,6 +107,8 @@ class DiskLimit:
                             waiting.append(Path(entry.path))
             except OSError:
                 continue  # removed meanwhile
+        for name, used_bytes in tuple(self._beside):
+            found[name] += used_bytes()
         return found
 
 

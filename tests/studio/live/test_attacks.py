@@ -17,13 +17,14 @@ import pytest
 
 from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError
-from longfat.studio.live import LiveSessions
+from longfat.studio.live import LiveSessions, controller
 from longfat.studio.live import broadcast as hubs
 from longfat.studio.live import series as all_series
 from longfat.studio.live import sessions as all_sessions
 from longfat.studio.live.broadcast import Listener
 from longfat.studio.live.messages import read_order
 from longfat.studio.live.terminals import MOST_SHOWN_BYTES
+from longfat.studio.workspace import Workspace
 from tests.conftest import processes_running
 from tests.studio.live.conftest import STUDY, MakePage, Page
 from tests.studio.live.test_session import Screen, flow
@@ -456,3 +457,45 @@ def test_there_are_only_so_many_sessions(
         thread.join()
     assert made == ["2 networks are already running: end some of their sessions"] * 2
     assert len(sessions.infos()) == 2
+
+
+def test_a_flow_that_writes_too_much_fails_and_the_session_goes_on(
+    make_page: MakePage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controller, "MAX_OUTPUT_BYTES", 1000)
+    page = make_page()
+    page.do("run", flows=["bulk"])
+    page.wait(lambda: page.ended(1))
+    recording = page.recording(1)
+    assert recording is not None
+    (words,) = [one["words"] for one in recording["flows"] if one["name"] == "bulk"]
+    assert "was killed: it has written more than 1000 bytes" in words
+    assert lives(page)
+
+
+def test_captures_count_for_the_disk_quota(tmp_path: Path, loop: asyncio.AbstractEventLoop) -> None:
+    workspace = Workspace(tmp_path, most_bytes=200_000)
+    sessions = LiveSessions(workspace=workspace)
+    try:
+        page = Page(sessions.create(name="small", text=STUDY, case=None), loop)
+        page.wait(lambda: page.last("state"))
+        page.do("capture", interface="s1-eth2")
+        page.do("run", flows=["bulk"])
+        stopped = page.wait(
+            lambda: [
+                one
+                for one in (page.last("captures") or {"captures": []})["captures"]
+                if not one["going"]
+            ]
+        )
+        assert stopped[0]["words"].startswith("it was stopped at 0 MB, half of what was left")
+        assert 90_000 < workspace.disk.used_bytes() < 130_000
+        found = page.live.capture(stopped[0]["number"])
+        assert found is not None
+        assert found[1].stat().st_size <= 100_001
+        for _ in range(7):
+            page.do("capture", interface="s1-eth2")
+        page.wait(lambda: page.messages() or workspace.disk.used_bytes() > 190_000)
+        assert workspace.disk.used_bytes() <= 201_000
+    finally:
+        sessions.close()

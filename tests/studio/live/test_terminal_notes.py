@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from longfat.engine.machine.machine import START_OF_TIME_S
-from longfat.live.session import Task
+from longfat.live.task import Task
 from longfat.studio.live.terminals import MOST_SHOWN_BYTES, Terminal
 
 NOTE = b"\x1b]7777;%d.250000    3  ping -c 2 -i 0.5 h2\r\n\a" % (START_OF_TIME_S + 7)

@@ -242,10 +242,11 @@ class Machine:
             slowed: it waits for its pace, so its clock may be stopped.
 
         Raises:
-            MachineError: it has ended, or its clock stalls.
+            MachineError: it has ended, its clock stalls, or it exceeds its quota.
         """
         if self._guarded.wait(timeout_s=0) is not None:
             raise MachineError(f"the machine ended{self.console_tail()}")
+        self._pulse.quota.check_wall()
         if slowed:
             self._pulse.start_anew()
         else:

@@ -19,7 +19,8 @@ from longfat.live.shell.terminal import Terminal, end_orderly, signal_descriptor
 
 if TYPE_CHECKING:
     from longfat.live.exec.options import Order
-    from longfat.live.session import Session, Task
+    from longfat.live.session import Session
+    from longfat.live.task import Task
 
 _LOOK_EVERY_S = 0.25
 # While this much output is pending, the machine waits.

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from longfat.engine.machine import Pace
 
 if TYPE_CHECKING:
-    from longfat.live.session import Session, Task
+    from longfat.live.session import Session
+    from longfat.live.task import Task
 
 _CHUNK = 1 << 16
 # The machine waits this long for an interactive input that may have more data.

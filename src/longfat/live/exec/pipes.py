@@ -11,7 +11,8 @@ from longfat.live.exec.outputs import Outlet
 if TYPE_CHECKING:
     from longfat.live.exec.interrupts import Interrupts
     from longfat.live.exec.options import Order
-    from longfat.live.session import Session, Task
+    from longfat.live.session import Session
+    from longfat.live.task import Task
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 

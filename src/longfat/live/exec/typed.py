@@ -22,7 +22,8 @@ from longfat.live.exec.pipes import LAST_GRACE_NS, STDIN, STDOUT
 if TYPE_CHECKING:
     from longfat.live.exec.interrupts import Interrupts
     from longfat.live.exec.options import Order
-    from longfat.live.session import Session, Task
+    from longfat.live.session import Session
+    from longfat.live.task import Task
 
 _ROWS, _COLUMNS = 24, 80
 _LOOK_EVERY_S = 0.25

@@ -23,8 +23,8 @@ from longfat.live.shell.protocol import (
 )
 
 if TYPE_CHECKING:
-    from longfat.live.session import Task
     from longfat.live.shell.terminal import Terminal
+    from longfat.live.task import Task
 
 
 _LAST_WORDS_WITHIN_S = 1.0

@@ -19,7 +19,8 @@ from longfat.engine.machine import Pace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.live.session import Session, Task
+    from longfat.live.session import Session
+    from longfat.live.task import Task
 
 REAL_TIME = 1.0
 

@@ -19,7 +19,8 @@ from longfat.studio.live.kept_captures import RunCapture
 
 if TYPE_CHECKING:
     from longfat.live import Network
-    from longfat.live.session import Task
+    from longfat.live.task import Task
+    from longfat.studio.disk import DiskLimit
 
 MOST_CAPTURES = 8
 """The maximum per session; the oldest finished one is removed for a new one."""
@@ -28,6 +29,7 @@ MOST_BYTES = 128 << 20
 """A capture that becomes larger is stopped."""
 
 _MOST_WORDS = 300
+_NAME = "captures of live sessions"
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ class LiveCapture:
         path: the file.
         file: the same, open; None when the capture is over.
         task: tcpdump.
+        most_bytes: it is stopped when it becomes larger.
         size: its size in bytes.
         words: why it has ended, if it was not stopped on request.
     """
@@ -50,6 +53,7 @@ class LiveCapture:
     filter: str
     path: Path
     file: IO[bytes] | None
+    most_bytes: int
     task: Task | None = None
     size: int = 0
     words: str = ""
@@ -58,8 +62,8 @@ class LiveCapture:
         """Add tcpdump's output."""
         if is_error:
             self.words = (self.words + data.decode(errors="replace"))[-_MOST_WORDS:]
-        elif self.file is not None and self.size <= MOST_BYTES:
-            self.file.write(data)
+        elif self.file is not None and self.size <= self.most_bytes:
+            self.file.write(data[: self.most_bytes + 1 - self.size])
             self.file.flush()
             self.size += len(data)
 
@@ -80,10 +84,12 @@ class Captures:
 
     Args:
         network: the network.
+        disk: the disk quota that they count for; None without one.
     """
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, *, disk: DiskLimit | None = None) -> None:
         self._network = network
+        self._disk = disk
         self._all: dict[int, LiveCapture] = {}
         self._count = 0
         self._ending = contextlib.ExitStack()
@@ -94,7 +100,8 @@ class Captures:
         """Start a capture.
 
         Raises:
-            InputError: there is no such interface, or there are too many captures.
+            InputError: there is no such interface, there are too many captures, or the disk quota
+                has no room.
         """
         pairs = self._network.model.interfaces()
         if interface not in {name for pair in pairs for name in pair}:
@@ -102,13 +109,21 @@ class Captures:
         if text.startswith("-") or "\0" in text:
             raise InputError("a packet filter must not begin with a hyphen")
         self._make_room()
+        most_bytes = self._room_bytes()
         (node,) = self._network.model.interfaces_by_node((interface,))
         if self._folder is None:
             self._folder = self._ending.enter_context(scratch_folder())
+            if self._disk is not None:
+                self._ending.callback(self._disk.count_beside(_NAME, self._used_bytes))
         self._count += 1
         path = self._folder / f"{self._count}.pcap"
         one = LiveCapture(
-            number=self._count, interface=interface, filter=text, path=path, file=path.open("wb")
+            number=self._count,
+            interface=interface,
+            filter=text,
+            path=path,
+            file=path.open("wb"),
+            most_bytes=most_bytes,
         )
         argv = ["tcpdump", "-i", interface, "-s", str(DEFAULT_SNAP_BYTES), "-n", "-U"]
         # Without it packets are delivered after a second, and not at once.
@@ -145,9 +160,11 @@ class Captures:
             if one.task.status is not None:
                 one.words = one.words.strip() or f"tcpdump ended with {one.task.status}"
                 self._close(one)
-            elif one.size > MOST_BYTES:
+            elif one.size > one.most_bytes:
                 self._network.session.signal(one.task, signal.SIGKILL)
-                one.words = f"it was stopped at {MOST_BYTES >> 20} MB"
+                one.words = f"it was stopped at {one.most_bytes / 2**20:.0f} MB"
+                if one.most_bytes < MOST_BYTES:
+                    one.words += ", half of what was left of the disk's limit"
                 self._close(one)
         now = [one.to_json() for one in self._all.values()]
         if now == self._sent:
@@ -181,6 +198,19 @@ class Captures:
         for one in self._all.values():
             self._close(one)
         self._ending.close()
+
+    def _room_bytes(self) -> int:
+        """Return how large a new capture may become: two at once do not exceed the quota."""
+        if self._disk is None:
+            return MOST_BYTES
+        self._disk.check()
+        return int(min(MOST_BYTES, self._disk.room_bytes() / 2))
+
+    def _used_bytes(self) -> int:
+        # A running one counts as if it were as large as it may become.
+        return sum(
+            one.size if one.file is None else one.most_bytes for one in list(self._all.values())
+        )
 
     def _make_room(self) -> None:
         while len(self._all) >= MOST_CAPTURES:

@@ -22,7 +22,8 @@ from longfat.live.shell import REAL_TIME
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.live.session import Session, Task
+    from longfat.live.session import Session
+    from longfat.live.task import Task
 
 PaceChoice = float | Literal["max"] | None
 """Virtual seconds per second of wall time, "max", or None for the default described above."""

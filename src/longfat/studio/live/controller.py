@@ -37,13 +37,20 @@ from longfat.studio.live.replay import Typed
 from longfat.studio.live.terminals import Terminals
 
 if TYPE_CHECKING:
-    from longfat.live.session import Task
+    from longfat.live.task import Task
     from longfat.model.case import Case
+    from longfat.studio.disk import DiskLimit
     from longfat.studio.live.broadcast import Listeners, Message
     from longfat.studio.live.flow_run import Recording
 
 Keep: TypeAlias = Callable[[LiveRun, int], None]
 """Called with a run that has ended, and the recording's number."""
+
+MAX_OUTPUT_BYTES = 32 << 20
+"""How much is kept of the output of a flow's process; one that writes more is killed."""
+
+MAX_KEPT_BYTES = 64 << 20
+"""The same of all of a session's processes together."""
 
 _POLL_EVERY_S = 0.05
 _SEND_CAPTURES_S = 0.5
@@ -71,6 +78,7 @@ class SessionController:
         drawn: the drawing.
         listeners: the listeners.
         on_wait: see `longfat.live.session.Session`.
+        disk: the disk quota that captures count for.
         keep: called with each run that has ended; `kept` must be called when it was written.
 
     Raises:
@@ -85,6 +93,7 @@ class SessionController:
         drawn: Drawn,
         listeners: Listeners,
         on_wait: Callable[[], None],
+        disk: DiskLimit | None,
         keep: Keep,
     ) -> None:
         self._keep = keep
@@ -109,6 +118,8 @@ class SessionController:
             memory_bytes=case.memory_bytes,
             shared=package_folders(),
             on_wait=on_wait,
+            most_output_bytes=MAX_OUTPUT_BYTES,
+            most_kept_bytes=MAX_KEPT_BYTES,
         )
         try:
             self._session = self._network.session
@@ -119,7 +130,7 @@ class SessionController:
                 self._network, on_change=lambda one: listeners.event("terminal", terminal=one)
             )
             self.terminals.prepare()
-            self.captures = Captures(self._network)
+            self.captures = Captures(self._network, disk=disk)
             self._clock = ClockController(self._session)
             self._clock_report = ClockReport(self._session, self._clock)
             self._reconciliation = Reconciliation(self._network, drawn)

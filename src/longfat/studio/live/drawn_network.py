@@ -9,6 +9,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.fields import fields_of
 from longfat.model.network import Link
+from longfat.studio.study_reader import STUDIO_LIMITS
 from longfat.study.drawing import Drawing
 from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.read import parse_study
@@ -62,7 +63,7 @@ def read_drawing(
     Raises:
         InputError: the text is not a study, or there is no such case.
     """
-    study = parse_study(text, name=name, beside=beside)
+    study = parse_study(text, name=name, beside=beside, limits=STUDIO_LIMITS)
 
     def drawn(planned: Planned, called: str | None) -> Drawn:
         return Drawn(

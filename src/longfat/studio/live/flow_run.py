@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import EventTime
     from longfat.live import Network
     from longfat.live.flows import Measured, Started
-    from longfat.live.session import Task
+    from longfat.live.task import Task
     from longfat.model.case import Case
     from longfat.model.traffic import Flow
     from longfat.studio.advice import Advice

@@ -14,6 +14,7 @@ to measure, and stand in the study and in the recording only.
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -109,7 +110,9 @@ class LiveRun:
     series: bytes
 
 
-def write_live_run(live: LiveRun, *, out: Path, study: str, number: int) -> tuple[Run, Replay]:
+def write_live_run(
+    live: LiveRun, *, out: Path, study: str, number: int, most_capture_bytes: float = math.inf
+) -> tuple[Run, Replay]:
     """Write a live run.
 
     Args:
@@ -117,6 +120,7 @@ def write_live_run(live: LiveRun, *, out: Path, study: str, number: int) -> tupl
         out: the folder that takes the run directory.
         study: what the study is called.
         number: which of the folder's live runs it is, from 1.
+        most_capture_bytes: what its captures may take of the disk.
 
     Returns:
         The run, and what it is as a study.
@@ -125,7 +129,7 @@ def write_live_run(live: LiveRun, *, out: Path, study: str, number: int) -> tupl
         LongfatError: it cannot be written, or what the tools and the probes left cannot be read.
     """
     since = {"start_s": live.start_s}
-    kept, too_large = _captures(live)
+    kept, too_large = _captures(live, min(MOST_KEPT_BYTES, most_capture_bytes))
     probes = (*_probes(live), *(one.probe for one in kept))
     probed = replace(live.case, network=_network(live), probes=probes)
     label = live.name if live.name not in (None, "default") else None
@@ -216,7 +220,7 @@ class _KeptCapture:
     part: tuple[int, int]
 
 
-def _captures(live: LiveRun) -> tuple[list[_KeptCapture], list[str]]:
+def _captures(live: LiveRun, most_bytes: float) -> tuple[list[_KeptCapture], list[str]]:
     """Return the captures that have packets of the run, and what is to be said of the others."""
     taken = {flow.name for flow in live.case.flows}
     there = {name for pair in _network(live).interfaces() for name in pair}
@@ -225,7 +229,7 @@ def _captures(live: LiveRun) -> tuple[list[_KeptCapture], list[str]]:
     )
     kept: list[_KeptCapture] = []
     left_out: list[str] = []
-    left_bytes = MOST_KEPT_BYTES
+    left_bytes = most_bytes
     for one in live.captures:
         begin, end = one.part(since_ns=start_ns, until_ns=end_ns)
         if begin == end or one.interface not in there:
@@ -233,7 +237,8 @@ def _captures(live: LiveRun) -> tuple[list[_KeptCapture], list[str]]:
         if end - begin > left_bytes:
             left_out.append(
                 f"the capture at {one.interface}: a run's captures are kept up to "
-                f"{MOST_KEPT_BYTES >> 20} MB"
+                f"{most_bytes / 2**20:.0f} MB"
+                + ("" if most_bytes == MOST_KEPT_BYTES else ", what is left of the disk's limit")
             )
             continue
         left_bytes -= end - begin

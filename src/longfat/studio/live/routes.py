@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -20,6 +19,7 @@ from longfat.studio.http_error import HttpError
 from longfat.studio.live.broadcast import Listener
 from longfat.studio.live.messages import MOST_ROWS, read_order
 from longfat.studio.requests import read_json
+from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

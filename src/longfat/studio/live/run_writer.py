@@ -68,9 +68,16 @@ class RunWriter:
         place = f"{RUNS}/{self._study}"
         try:
             with contextlib.closing(live.samples), _COUNTING, workspace.relative_paths():
+                workspace.disk.check()
                 out = workspace.folder(place, make=True)
                 number = _last(out) + 1
-                run, replay = write_live_run(live, out=out, study=self._study, number=number)
+                run, replay = write_live_run(
+                    live,
+                    out=out,
+                    study=self._study,
+                    number=number,
+                    most_capture_bytes=workspace.disk.room_bytes(),
+                )
         except LongfatError as error:
             return None, f"This run could not be saved: {error}"
         except Exception as error:

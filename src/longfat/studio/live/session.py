@@ -93,6 +93,7 @@ class LiveSession:
                 drawn=drawn,
                 listeners=self._listeners,
                 on_wait=self._check,
+                disk=None if workspace is None else workspace.disk,
                 keep=lambda live, count: self._run_writer.keep(
                     live, lambda path, words: self._kept(count, path, words)
                 ),

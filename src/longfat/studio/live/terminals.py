@@ -23,7 +23,7 @@ from longfat.studio.live.typed_ping import TypedPing, TypedReply
 
 if TYPE_CHECKING:
     from longfat.live import Network
-    from longfat.live.session import Task
+    from longfat.live.task import Task
     from longfat.studio.live.broadcast import Listener
 
 MOST_SHOWN_BYTES = 1 << 18
