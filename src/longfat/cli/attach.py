@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
@@ -66,7 +66,7 @@ def _choose(names: list[str], session: str | None, node: str | None) -> tuple[st
 def _list(*, as_json: bool) -> None:
     found = [about for name in session_names() if (about := session_info(name)) is not None]
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        echo(json.dumps(found, indent=2))
         return
     if not found:
         _status("there is no session; longfat shell opens one")

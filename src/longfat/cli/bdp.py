@@ -12,7 +12,7 @@ from rich.text import Text
 from longfat.analysis.advice.arithmetic import compute
 from longfat.analysis.advice.arithmetic_lines import sections
 from longfat.analysis.advice.sums import text
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
 from longfat.engine.kernel.version import USUAL, check_version
 from longfat.errors import InputError
@@ -68,7 +68,7 @@ def bdp(
         loss_fraction=None if loss is None else parse_fraction(loss),
     )
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(path), indent=2))
+        echo(json.dumps(dataclasses.asdict(path), indent=2))
         return
     console = stdout()
     for line, is_title in text(sections(path)):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from longfat.cli.completion import complete_study
-from longfat.cli.console import stderr
+from longfat.cli.console import echo, stderr
 from longfat.cli.options import json_option
 from longfat.common.atomic import write_over
 from longfat.errors import ExitCode, InputError
@@ -45,10 +45,10 @@ def check(studies: tuple[str, ...], *, fix: bool, as_json: bool) -> None:
             checked = _repair(file, checked)
         found += [_to_json(str(file), one) for one in checked.findings]
     if as_json:
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        echo(json.dumps(found, indent=2, ensure_ascii=False))
     else:
         for one in found:
-            click.echo(one["text"])
+            echo(one["text"])
     if any(one["is_mistake"] for one in found):
         raise click.exceptions.Exit(ExitCode.BAD_INPUT)
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from longfat.analysis.compare import compare_sides, print_compared, print_moments
 from longfat.analysis.compare.find import RunSelection, find_side
 from longfat.analysis.compare.moments import series_moments
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import cases_option, json_option
 from longfat.errors import ExitCode, InputError
 
@@ -80,7 +80,7 @@ def compare(
     moments = _moments(compared)
     if as_json:
         listed = [moment.to_json() for moment in moments]
-        click.echo(json.dumps({**compared.to_json(), "moments": listed}, indent=2))
+        echo(json.dumps({**compared.to_json(), "moments": listed}, indent=2))
     else:
         print_compared(compared, console=stdout(), show_all=show_all)
         print_moments(moments, console=stdout())

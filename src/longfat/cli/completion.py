@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
+from longfat.cli.console import echo
 from longfat.errors import LongfatError
 from longfat.study import STUDY_FILE, read_study
 from longfat.study.labs import all_labs, find_study
@@ -35,7 +36,7 @@ def completion(shell: str) -> None:
     root = click.get_current_context().find_root()
     found = get_completion_class(shell)
     assert found is not None
-    click.echo(found(root.command, {}, "longfat", _VARIABLE).source())
+    echo(found(root.command, {}, "longfat", _VARIABLE).source())
 
 
 def complete_study(_context: click.Context, _parameter: click.Parameter, begin: str) -> list[str]:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+import sys
 
 from rich.console import Console
 
-
-class _Console(Console):
-    """A console whose output may be a pipe that its reader closes."""
-
-    def on_broken_pipe(self) -> NoReturn:
-        """Let the command end as by any closed pipe; rich ends it with 1, our failed claim."""
-        raise BrokenPipeError
+from longfat.common.terminal_console import TerminalConsole
 
 
 def stdout() -> Console:
     """Return a console for results."""
-    return _Console(highlight=False)
+    return TerminalConsole()
 
 
 def stderr() -> Console:
     """Return a console for progress, warnings and errors."""
-    return _Console(stderr=True, highlight=False)
+    return TerminalConsole(stderr=True)
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a text at once.
+
+    `click.echo` is not used: it opens the stream again in the POSIX locale, past the escapes of
+    a terminal, and leaves escape sequences out of what is written to a file.
+
+    Args:
+        text: what to print; verbatim, but to a terminal as by `longfat.common.terminal_text`.
+        err: to standard error.
+        nl: whether a newline follows.
+    """
+    print(text, file=sys.stderr if err else sys.stdout, end="\n" if nl else "", flush=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from longfat.cli.completion import complete_study
-from longfat.cli.console import stderr
+from longfat.cli.console import echo, stderr
 from longfat.cli.options import json_option
 from longfat.cli.target import write_target
 from longfat.errors import InputError
@@ -58,7 +58,7 @@ def convert(
         )
     write_target(target, content, force=force)
     if as_json:
-        click.echo(json.dumps({"file": str(target), "warnings": warnings}, indent=2))
+        echo(json.dumps({"file": str(target), "warnings": warnings}, indent=2))
         return
     for warning in warnings:
         stderr().print(f"longfat: {warning}", markup=False, soft_wrap=True)

@@ -11,7 +11,7 @@ import click
 from longfat.analysis.advice import screen
 from longfat.analysis.advice.diagnosis import diagnose as diagnose_run
 from longfat.cli.completion import complete_folder
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
 from longfat.execution.runs import load_run
 
@@ -37,7 +37,7 @@ def diagnose(run: Path, flow: str | None, *, as_json: bool) -> None:
     found = diagnose_run(load_run(run), flow)
     if as_json:
         flows = [each.to_json() for each in found]
-        click.echo(json.dumps({"run": str(run), "flows": flows}, indent=2))
+        echo(json.dumps({"run": str(run), "flows": flows}, indent=2))
         return
 
     def draw(console: Console) -> None:

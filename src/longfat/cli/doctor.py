@@ -8,7 +8,7 @@ import json
 import click
 from rich.text import Text
 
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
 from longfat.errors import ExitCode
 from longfat.execution.doctor import examine
@@ -24,7 +24,7 @@ def doctor(*, as_json: bool) -> None:
     good = all(finding.good is not False for finding in findings)
     if as_json:
         rows = [dataclasses.asdict(finding) for finding in findings]
-        click.echo(json.dumps({"good": good, "findings": rows}, indent=2))
+        echo(json.dumps({"good": good, "findings": rows}, indent=2))
     else:
         console = stdout()
         for finding in findings:

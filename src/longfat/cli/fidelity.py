@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from longfat.cli.completion import complete_folder
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
 from longfat.common.atomic import write_over
 from longfat.errors import ExitCode, InputError
@@ -74,9 +74,9 @@ def fidelity(
     if out is not None:
         write_page(out, fidelity_markdown(studies))
     if as_json:
-        click.echo(json.dumps([one.to_json() for one in studies], indent=2))
+        echo(json.dumps([one.to_json() for one in studies], indent=2))
     elif out is None:
-        click.echo(fidelity_markdown(studies), nl=False)
+        echo(fidelity_markdown(studies), nl=False)
     else:
         console = stdout()
         for (name, setting), one in found.items():

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import jobs_option, json_option, seed_option
 from longfat.common.atomic import write_whole
 from longfat.common.extras import need
 from longfat.common.suggest import listed, nearest
+from longfat.common.terminal_text import printable_line
 from longfat.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def grade(
         results = gradescope_results(graded[0], took_s=time.monotonic() - began_s)
         _write_file(gradescope, json.dumps(results, indent=2))
     if as_json:
-        click.echo(json.dumps(_document(graded, grading), indent=2))
+        echo(json.dumps(_document(graded, grading), indent=2))
     else:
         print_graded(graded, console=stdout())
     if exercises and not all(score.is_full for one in graded for score in one.scores):
@@ -199,9 +200,7 @@ def _submissions(
 
 
 def _print_message(text: str) -> None:
-    from longfat.output.grading.terminal import printable  # noqa: PLC0415  as in grade
-
-    stderr().print(Text(f"longfat: {printable(text)}"), soft_wrap=True)
+    stderr().print(Text(f"longfat: {printable_line(text)}"), soft_wrap=True)
 
 
 def _grade(

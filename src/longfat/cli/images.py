@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.number_words import format_age, parse_age_s
 from longfat.cli.options import json_option
 from longfat.cli.tables import plain_table, print_table
@@ -94,18 +94,18 @@ def _remove(chosen: list[Unpacked], *, dry_run: bool, as_json: bool) -> None:
         forget_folders()
     if as_json:
         document = {"removed": [_document(one) for one in chosen], "dry_run": dry_run}
-        click.echo(json.dumps(document, indent=2))
+        echo(json.dumps(document, indent=2))
         return
     for one in chosen:
         verb = "would be removed" if dry_run else "removed"
-        click.echo(f"{one.digest[:_SHOWN]} {verb}: {_size(one)}, {one.source or 'sent here'}")
+        echo(f"{one.digest[:_SHOWN]} {verb}: {_size(one)}, {one.source or 'sent here'}")
     if not chosen:
         stderr().print("nothing to remove")
 
 
 def _print(found: list[Unpacked], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([_document(one) for one in found], indent=2))
+        echo(json.dumps([_document(one) for one in found], indent=2))
         return
     if not found:
         stderr().print("no image is unpacked")

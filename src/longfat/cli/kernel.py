@@ -13,7 +13,7 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bars
 from rich.table import Table
 
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import json_option
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel, Progress, Step
@@ -149,7 +149,7 @@ def remove(names: tuple[str, ...], as_json: bool) -> None:
         if not as_json:
             stdout().print(f"removed {found.release} ({found.digest[:12]})")
     if as_json:
-        click.echo(
+        echo(
             json.dumps(
                 [{"release": found.release, "digest": found.digest} for found in chosen],
                 indent=2,
@@ -187,7 +187,7 @@ class _Report:
 
 @contextmanager
 def _bar() -> Iterator[_Report]:
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
     # The speed is taken over a minute: files differ much in how long they take.
     left = TimeRemainingColumn(elapsed_when_finished=True)
     console = stderr()
@@ -204,7 +204,7 @@ def _bar() -> Iterator[_Report]:
 
 def _print(found: list[Kernel], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([_document(each) for each in found], indent=2))
+        echo(json.dumps([_document(each) for each in found], indent=2))
         return
     if not found:
         stderr().print("no kernel is built; build one with: longfat kernel build 6.1")

@@ -13,7 +13,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.language import language_option
 from longfat.cli.options import json_option
 from longfat.common import resources
@@ -95,7 +95,7 @@ def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> 
     ]
     language.choose(sorted({code for entry in entries for code in entry.texts}), of="any lab")
     if as_json:
-        click.echo(json.dumps([entry.to_json() for entry in entries], indent=2))
+        echo(json.dumps([entry.to_json() for entry in entries], indent=2))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("lab", no_wrap=True)
@@ -119,7 +119,7 @@ def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> 
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+        echo(line.rstrip())
 
 
 TEMPLATES = "templates"
@@ -156,9 +156,9 @@ def new(folder: Path, *, template: str) -> None:
         shutil.copytree(templates[template], folder)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
-    click.echo(f"{folder / 'student'}: give this folder to students")
-    click.echo(f"{folder / 'instructor'}: keep this one")
-    click.echo(f"longfat labs check {folder}")
+    echo(f"{folder / 'student'}: give this folder to students")
+    echo(f"{folder / 'instructor'}: keep this one")
+    echo(f"longfat labs check {folder}")
 
 
 @labs.command()
@@ -167,7 +167,7 @@ def seed(student: str) -> None:
     """Print the seed that belongs to STUDENT, a name: what `longfat grade` runs with."""
     from longfat.analysis.grading import seed_of  # noqa: PLC0415  it loads what runs cases
 
-    click.echo(seed_of(student))
+    echo(str(seed_of(student)))
 
 
 @labs.command()
@@ -230,4 +230,4 @@ def classroom(folder: Path, *, out: Path, lab: str, setup: str) -> None:
             write_whole(path, text.encode())
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-        click.echo(str(path))
+        echo(str(path))

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from longfat import __version__
+from longfat.common.terminal_text import ENCODING_ERRORS, TerminalStream
 from longfat.errors import ExitCode, LongfatError
 
 COMMANDS = (
@@ -41,6 +42,9 @@ To begin with:
 _NAME_ERRORS = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM)
 # Of standard output.
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+# Error handlers with which Python ends a command at a text that the locale cannot encode; the
+# second is that of the POSIX locale.
+_ENDING_ERRORS = ("strict", "surrogateescape")
 
 
 class _ClosedPipeError(Exception):
@@ -141,7 +145,7 @@ def _run() -> int:
     except click.exceptions.Exit as ending:
         status = ending.exit_code
     except click.ClickException as error:
-        error.show()
+        error.show(sys.stderr)  # which escapes what was typed
         status = ExitCode.BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         _complain("interrupted")
@@ -150,7 +154,7 @@ def _run() -> int:
 
 
 def _prepare_streams() -> None:
-    """Open what the caller has closed, and print what the locale cannot encode in escapes.
+    """Open what the caller has closed, and escape what the locale or a terminal cannot show.
 
     A file that is opened later would else get the number of standard output, and a program
     that is started then would write into it.
@@ -162,8 +166,12 @@ def _prepare_streams() -> None:
             if null != number:
                 os.close(null)
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="backslashreplace")
+        stream = getattr(sys, name)
+        if number and isinstance(stream, io.TextIOWrapper):
+            if stream.errors in _ENDING_ERRORS:
+                stream.reconfigure(errors=ENCODING_ERRORS)
+            if stream.isatty():
+                setattr(sys, name, TerminalStream(stream))
 
 
 def _discard_output() -> None:

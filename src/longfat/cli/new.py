@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
 from longfat.cli.target import write_target
 from longfat.model.fields import fields_of
@@ -40,7 +40,7 @@ def new(context: click.Context, *, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     if as_json:
-        click.echo(json.dumps([template.to_json() for template in TEMPLATES.values()], indent=2))
+        echo(json.dumps([template.to_json() for template in TEMPLATES.values()], indent=2))
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("template", no_wrap=True)
@@ -78,6 +78,6 @@ def _command(template: type[Template]) -> click.Command:
 
 def _write(text: str, out: Any) -> None:
     if out is None:
-        click.echo(text, nl=False)
+        echo(text, nl=False)
         return
     write_target(out, text.encode())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import jobs_option, json_option, seed_option
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel.version import NEWEST
@@ -149,7 +149,7 @@ def packetdrill(
         if not as_json:
             _show(report)
     if as_json:
-        click.echo(json.dumps([report.to_json() for report in reports], indent=2))
+        echo(json.dumps([report.to_json() for report in reports], indent=2))
     else:
         _show_summary(reports, wall_s=time.monotonic() - began_s)
     return exit_code(reports)
@@ -202,22 +202,17 @@ def _show(report: Report) -> None:
     console.print(line, soft_wrap=True)
     if report.error is not None:
         for text in str(report.error).splitlines():
-            console.print(_plain(f"  {text}"), soft_wrap=True)
+            console.print(f"  {text}", soft_wrap=True)
     if result is None or report.script is None:
         return
     failures = [*([result.failure] if result.failure else []), *result.warnings]
     for failure in failures:
         for text in explain(report.script, failure):
-            console.print(_plain(f"  {text}"), soft_wrap=True)
+            console.print(f"  {text}", soft_wrap=True)
     if result.failure is not None and result.output.strip():
         console.print(Text("  its commands printed:", style="dim"))
         for text in result.output.strip().splitlines()[-_SHOWN_OUTPUT_LINES:]:
-            console.print(_plain(f"    {text}"), soft_wrap=True)
-
-
-def _plain(text: str) -> Text:
-    """Return a text without what a terminal would obey: a script wrote some of it."""
-    return Text("".join(letter if letter.isprintable() else "\ufffd" for letter in text))
+            console.print(f"    {text}", soft_wrap=True)
 
 
 def _time_text(seconds: float) -> str:

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.markup import escape
 
 from longfat.analysis.packets.capture import open_capture
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.opened import capture_path, captures_of, open_packets, start_of
 from longfat.cli.completion import complete_folder
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import json_option
 from longfat.cli.tables import plain_table, print_table
 from longfat.cli.target import write_target
@@ -80,7 +79,7 @@ def packets(
     _print_decoder(opened)
     if save is not None:
         write_target(save, b"".join(opened.saved(text)), force=True)
-        click.echo(f"{len(opened.chosen(text))} packets in {save}", err=True)
+        echo(f"{len(opened.chosen(text))} packets in {save}", err=True)
     elif details is not None:
         _print_details(opened, details, as_json)
     elif follow is not None:
@@ -117,7 +116,7 @@ def _print_decoder(opened: OpenedCapture) -> None:
 
 
 def _echo_json(found: Any) -> None:
-    click.echo(json.dumps(found, indent=2))
+    echo(json.dumps(found, indent=2))
 
 
 def _print_details(opened: OpenedCapture, number: int, as_json: bool) -> None:
@@ -125,7 +124,7 @@ def _print_details(opened: OpenedCapture, number: int, as_json: bool) -> None:
     if as_json:
         _echo_json({"number": number, "text": found})
     else:
-        click.echo(found.rstrip())
+        echo(found.rstrip())
 
 
 def _print_followed(opened: OpenedCapture, stream: int, as_json: bool) -> None:
@@ -135,19 +134,19 @@ def _print_followed(opened: OpenedCapture, stream: int, as_json: bool) -> None:
         return
     for piece in found:
         if piece["more"]:
-            click.echo("... (more is not shown)")
+            echo("... (more is not shown)")
             continue
         arrow = "<" if piece["from"] else ">"
         lacks = piece["length"] - piece["captured"]
         gap = f" ({lacks} of {piece['length']} bytes were not captured)" if lacks > 0 else ""
         lines = piece["text"].splitlines() or [""]
         if lacks > 0 and not piece["text"]:
-            click.echo(f"{arrow} ({piece['length']} bytes, not captured)")
+            echo(f"{arrow} ({piece['length']} bytes, not captured)")
             continue
         for line in lines:
-            click.echo(f"{arrow} {line}")
+            echo(f"{arrow} {line}")
         if gap:
-            click.echo(f"{arrow}{gap}")
+            echo(f"{arrow}{gap}")
 
 
 def _print_streams(opened: OpenedCapture, as_json: bool) -> None:
@@ -173,7 +172,7 @@ def _print_packets(opened: OpenedCapture, text: str, first: int | None, as_json:
     table = plain_table("no.", "time", "source", "target", "protocol", "bytes", "what")
     for row in rows:
         names = (row["source"], row["target"], row["protocol"], str(row["length"]))
-        table.add_row(str(row["number"]), f"{row['time_s']:.9f}", *names, escape(row["info"]))
+        table.add_row(str(row["number"]), f"{row['time_s']:.9f}", *names, row["info"])
     print_table(table, console=stdout())
     if len(shown) < len(chosen):
-        click.echo(f"{len(chosen) - len(shown)} more packets pass", err=True)
+        echo(f"{len(chosen) - len(shown)} more packets pass", err=True)

@@ -12,7 +12,7 @@ import click
 from rich.text import Text
 
 from longfat.cli.completion import complete_study
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.number_words import format_count, format_time
 from longfat.cli.options import cases_option, jobs_option, json_option, study_kernel_option
 from longfat.cli.tables import plain_table, print_table
@@ -199,7 +199,7 @@ def plan(
     jobs = jobs or len(os.sched_getaffinity(0))
     made = _plan(found, batch, jobs=jobs, uses_cache=not no_cache)
     if as_json:
-        click.echo(json.dumps(made.to_json(), indent=2))
+        echo(json.dumps(made.to_json(), indent=2))
         return
     _show(made, console=stdout(), show_all=show_all)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from longfat.cli.completion import complete_folder
-from longfat.cli.console import stderr
+from longfat.cli.console import echo, stderr
 from longfat.cli.options import json_option
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
@@ -107,7 +107,7 @@ def _print(done: PlotFiles, *, as_json: bool) -> None:
         stderr().print(f"longfat: {note}", markup=False, soft_wrap=True)
     if as_json:
         files = [str(path) for path in done.files]
-        click.echo(json.dumps({"files": files, "notes": done.notes}, indent=2))
+        echo(json.dumps({"files": files, "notes": done.notes}, indent=2))
     else:
         for path in done.files:
-            click.echo(path)
+            echo(str(path))

@@ -110,10 +110,10 @@ class CaseProgress(RunObserver):
         self._bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
-            *([TextColumn("{task.fields[seeds]}")] if several else []),
-            TextColumn("{task.fields[virtual]:>17}"),
-            TextColumn("{task.fields[speed]:>7}"),
-            TextColumn("{task.fields[left]}"),
+            *([TextColumn("{task.fields[seeds]}", markup=False)] if several else []),
+            TextColumn("{task.fields[virtual]:>17}", markup=False),
+            TextColumn("{task.fields[speed]:>7}", markup=False),
+            TextColumn("{task.fields[left]}", markup=False),
             console=console,
             disable=not console.is_terminal,
         )

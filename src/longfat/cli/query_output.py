@@ -14,12 +14,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from longfat.cli.console import echo
 from longfat.common.modes import file_mode
+from longfat.common.terminal_text import printable_line
 from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
@@ -135,7 +136,7 @@ def print_table(table: Table, console: Console) -> None:
     with console.capture() as captured:
         console.print(table, width=_PIPE_WIDTH)
     for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+        echo(line.rstrip())
 
 
 def _unit(column: str) -> Unit | None:
@@ -161,10 +162,7 @@ def _cell(value: Any, unit: Unit | None) -> str:
             return f"{value:.6g}" if abs(value) < 1e6 and value % 1 else f"{value:,.0f}"
         return str(value)
     text = json.dumps(_plain(value)) if isinstance(value, list | dict) else str(value)
-    text = " ".join(text.split())
-    text = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
+    text = printable_line(text)
     return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
 
 

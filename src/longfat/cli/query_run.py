@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 from rich.table import Table
 from rich.text import Text
 
 from longfat.analysis.query import METRIC, OF_RUN, Catalog, Limits, Reported, quoted
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.query_output import print_csv, print_json, print_table, show, write_parquet
 from longfat.errors import InputError
 from longfat.execution.cache import result_cache_root
@@ -173,7 +172,7 @@ def _list_tables(catalog: Catalog, *, console: Console, as_json: bool) -> None:
             }
             for table in catalog.tables
         ]
-        click.echo(json.dumps(listed, indent=2))
+        echo(json.dumps(listed, indent=2))
         return
     common = [one.name for one in OF_RUN]
     text = f"{catalog.runs:,} runs. All tables but claims begin with {', '.join(common)}."

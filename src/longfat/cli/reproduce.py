@@ -10,7 +10,7 @@ import click
 from rich.text import Text
 
 from longfat.analysis.verdict import judge
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.failures import failures_json, print_failures
 from longfat.cli.fidelity import write_page
 from longfat.cli.options import jobs_option, json_option
@@ -90,7 +90,7 @@ def reproduce(
         for part, runs in zip(parts, outcome.runs, strict=True)
     ]
     if as_json:
-        click.echo(json.dumps(_document(compared, parts, outcome), indent=2))
+        echo(json.dumps(_document(compared, parts, outcome), indent=2))
     else:
         for one in compared:
             _show(one)
@@ -120,7 +120,7 @@ def _print_message(text: str) -> None:
 def _list(*, as_json: bool) -> None:
     studies = [read_study(one.study_file) for one in all_experiments().values()]
     if as_json:
-        click.echo(json.dumps([_listed(study) for study in studies], indent=2))
+        echo(json.dumps([_listed(study) for study in studies], indent=2))
         return
     table = plain_table("experiment", "title", "published", "figures", "virtual s")
     table.columns[-2].justify = table.columns[-1].justify = "right"

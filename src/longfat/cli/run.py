@@ -12,7 +12,7 @@ from rich.text import Text
 
 from longfat.analysis.verdict import judge
 from longfat.cli.completion import complete_study
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.failures import failures_json, print_failures
 from longfat.cli.language import language_option
 from longfat.cli.options import cases_option, jobs_option, json_option, seed_option
@@ -170,7 +170,7 @@ def run(
         for part, verdict in zip(parts, verdicts, strict=True):
             _keep(verdict, part)
         if as_json:
-            click.echo(json.dumps(_document(parts, verdicts, outcome), indent=2))
+            echo(json.dumps(_document(parts, verdicts, outcome), indent=2))
         else:
             _show(parts, verdicts, draws=not no_report)
     print_failures(outcome.failures, parts, console=stderr())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.number_words import format_age, format_count, parse_age_s
 from longfat.cli.options import json_option
 from longfat.cli.tables import plain_table, print_table
@@ -76,7 +76,7 @@ def list_(
             "results": [_entry_json(entry) for entry in found],
             "unreadable": [str(path) for path in cache.unreadable()],
         }
-        click.echo(json.dumps(data, indent=2))
+        echo(json.dumps(data, indent=2))
         return
     if found:
         print_table(_table(found), console=stdout())
@@ -102,7 +102,7 @@ def show(key: str, *, as_json: bool) -> None:
     entry = _one(ResultCache(), key)
     run = load_run(entry.folder)
     if as_json:
-        click.echo(json.dumps(_entry_json(entry) | {"run": run.to_manifest()}, indent=2))
+        echo(json.dumps(_entry_json(entry) | {"run": run.to_manifest()}, indent=2))
         return
     for table in _details(entry, run):
         print_table(table, console=stdout())
@@ -166,10 +166,10 @@ def check(folders: tuple[Path, ...], *, as_json: bool) -> None:
         good = sum(cache.check(entry.key) for entry in list(cache.entries()))
         problems += [f"{path}: it cannot be used" for path in cache.unreadable()]
     if as_json:
-        click.echo(json.dumps({"good": good, "problems": problems}, indent=2))
+        echo(json.dumps({"good": good, "problems": problems}, indent=2))
     else:
         for problem in problems:
-            click.echo(problem)
+            echo(problem)
         stderr().print(Text(f"{format_count(good, 'result')} as when made"), soft_wrap=True)
     if problems:
         raise click.exceptions.Exit(ExitCode.HOST_FAILED)
@@ -208,7 +208,7 @@ def gc(
             cache.clear(path)
     if unreadable and not as_json:
         would = "would be " if dry_run else ""
-        click.echo(f"{len(unreadable)} that could not be used {would}removed")
+        echo(f"{len(unreadable)} that could not be used {would}removed")
     entries = policy.expired(cache.entries())
     if dry_run and entries and not as_json:
         print_table(_table(entries), console=stdout())
@@ -334,14 +334,14 @@ def _print_collected(collected: Collected, *, dry_run: bool, as_json: bool) -> N
             "held_bytes": collected.held_bytes,
             "dry_run": dry_run,
         }
-        click.echo(json.dumps(data, indent=2))
+        echo(json.dumps(data, indent=2))
         return
     would = "would be " if dry_run else ""
     freed = format_quantity(collected.freed_bytes, Unit.BYTES)
-    click.echo(f"{format_count(collected.results, 'result')} {would}forgotten, {freed} freed")
+    echo(f"{format_count(collected.results, 'result')} {would}forgotten, {freed} freed")
     if collected.held_bytes:
         held = format_quantity(collected.held_bytes, Unit.BYTES)
-        click.echo(
+        echo(
             f"{held} of files are those of run directories, too: they take their space "
             "until these are removed"
         )

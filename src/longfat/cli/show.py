@@ -19,7 +19,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from longfat.cli.completion import complete_study
-from longfat.cli.console import stdout
+from longfat.cli.console import echo, stdout
 from longfat.cli.language import language_option
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
@@ -99,7 +99,8 @@ class _LabText(Markdown):
 
     def __init__(self, markup: str, *, language: Language) -> None:
         # A theme of the terminal's own colours, for terminals may be dark or light.
-        super().__init__(markup, code_theme="ansi_dark")
+        # A link's target is printed, since a terminal that follows links hides it.
+        super().__init__(markup, code_theme="ansi_dark", hyperlinks=False)
         self.language = language
 
 
@@ -118,7 +119,7 @@ def show(lab: str, *, as_study: bool, answers: bool | None, language: LanguageCh
     """Print the text of LAB; in a pipe, as the Markdown that it is."""
     found = _find(lab)
     if as_study:
-        click.echo(read_text(found.study_file), nl=False)
+        echo(read_text(found.study_file), nl=False)
         return
     files = found.text_files
     if not files:
@@ -130,7 +131,7 @@ def show(lab: str, *, as_study: bool, answers: bool | None, language: LanguageCh
     spoken = language_of(code)
     console = stdout()
     if not console.is_terminal:
-        click.echo(text if answers is not False else fold_answers(text), nl=False)
+        echo(text if answers is not False else fold_answers(text), nl=False)
         return
     plain = unfold_answers(text, word=spoken.answer) if answers else fold_answers(text)
     plain = _NETWORK.sub("", plain)
@@ -138,7 +139,7 @@ def show(lab: str, *, as_study: bool, answers: bool | None, language: LanguageCh
     console.print(_LabText(plain, language=spoken), width=width, crop=False)
     if not answers and plain != text:
         same = f" --language {code}" if language.strict else ""
-        console.print(f"\n[dim]With the answers: longfat show {lab}{same} --answers[/dim]")
+        console.print(f"\nWith the answers: longfat show {lab}{same} --answers", style="dim")
 
 
 def unfold_answers(text: str, *, word: str) -> str:

@@ -7,6 +7,8 @@ import io
 from rich.console import Console
 from rich.table import Table
 
+from longfat.common.terminal_console import TerminalConsole
+
 _PIPE_WIDTH = 2000
 
 
@@ -30,7 +32,7 @@ def print_table(table: Table, *, console: Console) -> None:
         console.print(table)
         return
     # A console makes nothing wider than itself.
-    wide = Console(file=io.StringIO(), width=_PIPE_WIDTH, highlight=False)
+    wide = TerminalConsole(file=io.StringIO(), width=_PIPE_WIDTH)
     with wide.capture() as captured:
         wide.print(table)
     for line in captured.get().splitlines():

@@ -13,7 +13,7 @@ from longfat.analysis.advice.need import CONGESTIONS
 from longfat.analysis.advice.screen import show
 from longfat.analysis.advice.tuning import tune as tune_path
 from longfat.analysis.advice.tuning_screen import draw_check, draw_tuning
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import json_option
 from longfat.cli.progress import CaseProgress
 from longfat.common.guard import scratch_folder
@@ -89,7 +89,7 @@ def tune(
     if check:
         _check(tuning, out=out, as_json=as_json)
     elif as_json:
-        click.echo(json.dumps(tuning.to_json(), indent=2))
+        echo(json.dumps(tuning.to_json(), indent=2))
     else:
         show(stdout(), lambda console: draw_tuning(console, tuning))
 
@@ -102,7 +102,7 @@ def _check(tuning: Tuning, *, out: Path | None, as_json: bool) -> None:
             if out is None:
                 for case in document["check"]["cases"].values():
                     del case["run_dir"]  # it is gone when this is read
-            click.echo(json.dumps(document, indent=2))
+            echo(json.dumps(document, indent=2))
         else:
             show(stdout(), lambda console: _draw(console, tuning, checked))
     if not checked.good:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from longfat.analysis.verdict import judge
 from longfat.cli.completion import complete_case, complete_study
-from longfat.cli.console import stderr, stdout
+from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import json_option, pace_option, seed_option, study_kernel_option
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
@@ -126,15 +126,15 @@ def _watch(
     order: Order, *, console: Console, as_json: bool, ending: Callable[[Run], list[Text]]
 ) -> None:
     if as_json:
-        run = watch_in_lines(order, write=lambda row: click.echo(json.dumps(row)))
+        run = watch_in_lines(order, write=lambda row: echo(json.dumps(row)))
         stderr().print(Text(f"{run.name}: {run.folder}"), soft_wrap=True)
     elif _can_draw(console):
         watch_on_screen(order, console=console, ending=ending)
     else:
-        click.echo(f"{order.study} / {order.name}")
-        run = watch_in_lines(order, write=lambda row: click.echo(row_text(row)))
+        echo(f"{order.study} / {order.name}")
+        run = watch_in_lines(order, write=lambda row: echo(row_text(row)))
         for line in ending(run):
-            click.echo(line.plain)
+            echo(line.plain)
 
 
 def _can_draw(console: Console) -> bool:

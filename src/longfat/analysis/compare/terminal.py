@@ -101,10 +101,13 @@ def print_moments(moments: Sequence[Moment], *, console: Console) -> None:
         text = ", ".join(seen) or "a row that only one of them has"
         about = f"{one.about}: " if one.about else ""
         table.add_row(Text(one.series), Text(f"{one.time_s:.6g} s"), Text(f"{about}{text}"))
-    with console.capture() as captured:
+    if console.is_terminal:
         console.print(table)
-    for line in captured.get().splitlines():
-        console.out(line.rstrip(), highlight=False)
+    else:
+        with console.capture() as captured:
+            console.print(table)
+        for line in captured.get().splitlines():
+            console.out(line.rstrip(), highlight=False)
     if equal := [one.series for one in moments if one.time_s is None]:
         console.print(Text(f"equal throughout: {', '.join(equal)}"))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
+from longfat.common.terminal_text import printable
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 
@@ -74,14 +75,7 @@ def explained_error(
     elif found := _NO_COLUMN.search(text):
         sentences = f"there is no column {found[1]!r} in what the query reads"
     lines = [f"the query: {sentences}{f'; {hint}' if hint else ''}"]
-    return "\n".join(map(_printable, [*lines, *(f"  {line}" for line in pointed)]))
-
-
-def _printable(line: str) -> str:
-    """Return a line without what would move a terminal's cursor or change its colours."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
-    )
+    return "\n".join(map(printable, [*lines, *(f"  {line}" for line in pointed)]))
 
 
 def _no_question(what: str) -> str:

@@ -6,21 +6,19 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from longfat.analysis.grading import CHECKS
+from longfat.common.terminal_console import TerminalConsole
+from longfat.common.terminal_text import printable_line
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from longfat.analysis.grading import Graded
 
 _PIPE_WIDTH = 2000
-
-
-def printable(text: str) -> str:
-    """Return a student's text on one line, without control characters for the terminal."""
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in " ".join(text.split()))
 
 
 def print_graded(graded: Sequence[Graded], *, console: Console) -> None:
@@ -43,7 +41,7 @@ def print_graded(graded: Sequence[Graded], *, console: Console) -> None:
         cells = [f"{score.points:g}" for score in one.scores]
         cells += [f"-{one.penalty:g}" if one.penalty else ""] if late else []
         table.add_row(
-            Text(printable(one.submission.student), style="bold"),
+            Text(printable_line(one.submission.student), style="bold"),
             *cells,
             f"{one.total:g} of {one.most:g}",
         )
@@ -71,17 +69,17 @@ def _print_reasons(graded: Graded, console: Console) -> None:
             lines.append(("note", problem))
     if not lines:
         return
-    student, seed = printable(graded.submission.student), graded.submission.seed
+    student, seed = printable_line(graded.submission.student), graded.submission.seed
     console.print(Text(f"\n{student}, seed {seed}", style="bold"), soft_wrap=True)
     for name, words in lines:
-        console.print(Text(f"  {name}: {printable(words)}"), soft_wrap=True)
+        console.print(Text(f"  {name}: {printable_line(words)}"), soft_wrap=True)
 
 
 def _print(table: Table, console: Console) -> None:
     if console.is_terminal:
         console.print(table)
         return
-    wide = Console(file=io.StringIO(), width=_PIPE_WIDTH, highlight=False)
+    wide = TerminalConsole(file=io.StringIO(), width=_PIPE_WIDTH)
     with wide.capture() as captured:
         wide.print(table)
     for line in captured.get().splitlines():

@@ -9,9 +9,9 @@ import termios
 import tty
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.text import Text
 
+from longfat.common.terminal_console import TerminalConsole
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.output.watch.chart import DotLine, draw_chart
@@ -76,7 +76,7 @@ class QueueScreen:
     def draw(self, sample: Sample) -> None:
         """Draw the picture anew, with this sample as the current state."""
         columns, rows = os.get_terminal_size(1)
-        console = Console(width=columns, height=max(rows, _MIN_ROWS), force_terminal=True)
+        console = TerminalConsole(width=columns, height=max(rows, _MIN_ROWS), force_terminal=True)
         start_s = max(0.0, sample.time_s - _WINDOW_S)
         chart = draw_chart(
             [DotLine(self._track, style="cyan")],

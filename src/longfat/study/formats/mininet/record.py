@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from longfat.common.decoding import Decoder, parse_json
+from longfat.common.terminal_text import printable_line
 from longfat.errors import InputError, Place
 
 Scalar = str | bool | int | float | None
@@ -113,7 +114,7 @@ def read_record(content: bytes, *, file: str) -> Record:
 
 def printable(text: str) -> str:
     """Return a text of the script's that a terminal can be shown, on one line."""
-    text = "".join(one if one.isprintable() else repr(one)[1:-1] for one in " ".join(text.split()))
+    text = printable_line(text)
     return text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 3]}..."
 
 
