@@ -69,3 +69,17 @@ def test_a_cache_that_cannot_be_written_to_changes_no_result(
     (tmp_path / "file").touch()
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "file"))
     assert run_case(case, name="b", out=tmp_path, kernel=found).digest == kept.digest
+
+
+def test_its_modules_do_not_depend_on_where_the_host_keeps_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for name in ("a-cache", "another-cache-of-the-host"):
+        monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / name))
+        _cached.cache_clear()
+        with guest_folder() as place:
+            made.append((place / "modules").read_bytes())
+    assert made[0] == made[1]
+    assert os.fsencode(tmp_path) not in made[0]
+    assert b"/run/longfat/guest/longfat/guest/main.py" in made[0]

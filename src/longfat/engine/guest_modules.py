@@ -1,8 +1,8 @@
 """Write the file of modules that `longfat.guest.boot` reads.
 
-Run by the interpreter of the guests as `PYTHON -I -S -B guest_modules.py ROOT MODULE...`, where
-the package `longfat.guest` lies below ROOT; the file is written to ROOT, with these modules and
-all that they import.
+Run by the interpreter of the guests as `PYTHON -I -S -B guest_modules.py ROOT PLACE MODULE...`,
+where the package `longfat.guest` lies below ROOT, and a machine sees ROOT as PLACE; the file is
+written to ROOT, with these modules and all that they import.
 """
 
 import sys
@@ -11,10 +11,26 @@ _KNOWN = frozenset(sys.modules)  # those of an interpreter that has just started
 
 import marshal  # noqa: E402
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+
 _IN_THE_INTERPRETER = ("built-in", "frozen")
 
 
-def entry_of(name: str) -> tuple[str, str, bytes] | None:
+def placed(code: "CodeType", root: str, place: str) -> "CodeType":
+    """Return code whose tracebacks show PLACE and not ROOT, which is a folder of the host."""
+    inner = (
+        placed(value, root, place) if isinstance(value, type(code)) else value
+        for value in code.co_consts
+    )
+    file = code.co_filename
+    if file.startswith(f"{root}/"):
+        file = place + file.removeprefix(root)
+    return code.replace(co_filename=file, co_consts=tuple(inner))
+
+
+def entry_of(name: str, root: str, place: str) -> tuple[str, str, bytes] | None:
     """Return a module's file, the folder of its modules if it is a package, and its code.
 
     A library has no code. None is returned for a module of the interpreter itself, and for
@@ -27,10 +43,10 @@ def entry_of(name: str) -> tuple[str, str, bytes] | None:
     if spec.origin is None:  # a folder without __init__.py, as `longfat` is in a guest
         return "", folder, marshal.dumps(compile("", name, "exec"))
     code = spec.loader.get_code(name)
-    return spec.origin, folder, b"" if code is None else marshal.dumps(code)
+    return spec.origin, folder, b"" if code is None else marshal.dumps(placed(code, root, place))
 
 
-def write(root: str, names: list[str]) -> None:
+def write(root: str, place: str, names: list[str]) -> None:
     """Write the file to the folder ROOT."""
     sys.path.insert(0, root)
     for name in names:
@@ -40,7 +56,7 @@ def write(root: str, names: list[str]) -> None:
     codes = []
     start = 0
     for name in sorted(sys.modules.keys() - _KNOWN):
-        if (entry := entry_of(name)) is not None:
+        if (entry := entry_of(name, root, place)) is not None:
             *paths, code = entry
             index[name] = (*(path.removeprefix(f"{root}/") for path in paths), start, len(code))
             codes.append(code)
@@ -51,4 +67,4 @@ def write(root: str, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    write(sys.argv[1], ["longfat.guest.boot", *sys.argv[2:]])
+    write(sys.argv[1], sys.argv[2], ["longfat.guest.boot", *sys.argv[3:]])

@@ -34,6 +34,7 @@ from longfat.common.guard import doomed_folder, scratch_folder
 from longfat.engine.kernel.cache import root
 from longfat.engine.machine import HANDOVER, INTERPRETER
 from longfat.errors import HostError
+from longfat.guest.mounts import HOME
 
 _SOURCES = Path(guest.__file__).resolve().parent
 _WRITER = Path(__file__).with_name("guest_modules.py")
@@ -41,6 +42,9 @@ _PYTHON = (str(INTERPRETER), "-I", "-S", "-B")
 
 GUEST_PLACE = "guest"
 """Its path in a machine, under `HANDOVER`."""
+
+# Where its users see it.
+_SEEN_AT = f"{HOME}/{GUEST_PLACE}"
 
 JOB_PLACE = "job"
 """The place of the folder with `job.json`, likewise."""
@@ -154,7 +158,7 @@ def _compile(folder: Path, part: str) -> None:
         invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
     )
     names = {f"{_PROGRAM}.{path.stem}" for path in _SOURCES.glob("*.py") if path.stem[0] != "_"}
-    words = [*_PYTHON, str(_WRITER), str(folder), *sorted({*names, _main(part)})]
+    words = [*_PYTHON, str(_WRITER), str(folder), _SEEN_AT, *sorted({*names, _main(part)})]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         why = done.stderr.strip().rpartition("\n")[2]
