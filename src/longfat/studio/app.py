@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -38,7 +37,9 @@ from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
 from longfat.studio.packets import packet_routes
 from longfat.studio.progress import ProgressBook, progress_routes
 from longfat.studio.runs import run_routes
+from longfat.studio.study_reader import StudyReader
 from longfat.studio.templates import template_routes
+from longfat.studio.threads import ThreadMiddleware, run_in_threadpool
 from longfat.studio.workspace import Workspace
 from longfat.study.labs import Labs
 
@@ -115,6 +116,7 @@ def make_app(
     scripts = PacketdrillScripts(ours, member=member)
     labs = book or LabBook(ours.labs, with_exercises=workbooks)
     progress = ProgressBook(ours)
+    reader = StudyReader()
     checks = Checks(workbooks, progress=progress, member=member)
     server = {
         "instance": secrets.token_hex(8),
@@ -147,7 +149,7 @@ def make_app(
     app = Starlette(
         routes=[
             Route("/api/state", state, methods=["GET"]),
-            *document_routes(ours, member=member, workbooks=workbooks),
+            *document_routes(ours, reader=reader, member=member, workbooks=workbooks),
             *template_routes(),
             *draft_routes(Drafts(drafts), server=server),
             *lab_routes(labs),
@@ -161,7 +163,7 @@ def make_app(
             # Only the page is compressed: its responses contain no secrets.
             Mount("/", GZipMiddleware(page, compresslevel=_COMPRESSION)),
         ],
-        middleware=[Middleware(AuthMiddleware, keys=keys)],
+        middleware=[Middleware(AuthMiddleware, keys=keys), Middleware(ThreadMiddleware)],
         exception_handlers={
             LongfatError: longfat_error,
             HTTPException: http_error,

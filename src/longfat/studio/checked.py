@@ -15,6 +15,7 @@ from longfat.execution.compile import expected_virtual_s, server_ports
 from longfat.model.network import shaped_interfaces
 from longfat.studio.error_responses import problem_of
 from longfat.study.check import check_text
+from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
 from longfat.study.files import ReadBeside, reads_nothing
 
 if TYPE_CHECKING:
@@ -24,15 +25,22 @@ if TYPE_CHECKING:
     from longfat.study import Planned, Study
 
 
-def check(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> dict[str, Any]:
+def check(
+    text: str,
+    *,
+    name: str,
+    beside: ReadBeside = reads_nothing,
+    limits: ExpansionLimits = DEFAULT_LIMITS,
+) -> dict[str, Any]:
     """Return the content of a study, or its problems, as `CheckResult`.
 
     Args:
         text: the study's text.
         name: its name in messages.
         beside: reads the files that it names.
+        limits: how far it may expand.
     """
-    checked = check_text(text, name=name, beside=beside)
+    checked = check_text(text, name=name, beside=beside, limits=limits)
     listed = [{**problem_of(one.error), "has_repair": one.has_repair} for one in checked.findings]
     is_mistake = [one.is_mistake for one in checked.findings]
     return {

@@ -10,17 +10,24 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
 from longfat.errors import InputError
 from longfat.studio.attachments import beside_of
 from longfat.studio.checked import check
-from longfat.studio.formats import STUDY_SUFFIXES, from_study, runs_machine, suffix_of, to_study
+from longfat.studio.formats import (
+    STUDY_SUFFIXES,
+    check_size,
+    from_study,
+    runs_machine,
+    suffix_of,
+    to_study,
+)
 from longfat.studio.guarded_files import GuardedFiles
 from longfat.studio.listing import list_files
 from longfat.studio.requests import asked_name, read_json
+from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import MachineTurns
 from longfat.studio.urls import RUNS
 from longfat.study.check import proposed
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from longfat.studio.assignments.workbook import Workbook
+    from longfat.studio.study_reader import StudyReader
     from longfat.studio.turns import Member
     from longfat.studio.workspace import Workspace
 
@@ -142,6 +150,7 @@ def import_text(text: str, *, name: str, turns: MachineTurns) -> dict[str, Any]:
 def document_routes(
     workspace: Workspace,
     *,
+    reader: StudyReader,
     member: Member | None = None,
     workbooks: Mapping[str, Workbook] = MappingProxyType({}),
 ) -> list[BaseRoute]:
@@ -149,6 +158,7 @@ def document_routes(
 
     Args:
         workspace: the folder.
+        reader: reads studies.
         member: the member of a class in the queue for machines; None without a class.
         workbooks: the files of labs with exercises, by the labs' names.
     """
@@ -173,20 +183,11 @@ def document_routes(
     async def save(request: Request) -> Response:
         body = await read_json(request)
         path = body.name("path")
-        warnings = await run_in_threadpool(
-            documents.save,
-            path,
-            body.text("text"),
-            before=body.maybe_text("before"),
-            force=body.boolean("force"),
-        )
+        text, before, force = body.text("text"), body.maybe_text("before"), body.boolean("force")
+        if suffix_of(path) not in STUDY_SUFFIXES:
+            await reader.run(partial(check_size, text, name=path))
+        warnings = await run_in_threadpool(documents.save, path, text, before=before, force=force)
         return JSONResponse({"path": path, "warnings": list(warnings)})
-
-    async def checked(request: Request) -> Response:
-        body = await read_json(request)
-        text, name = body.text("text"), body.name("name")
-        beside = beside_of(body, workspace)
-        return JSONResponse(await run_in_threadpool(check, text, name=name, beside=beside))
 
     async def schema(request: Request) -> Response:
         del request
@@ -198,21 +199,17 @@ def document_routes(
         async with machines:
             return JSONResponse(await run_in_threadpool(import_text, text, name=name, turns=turns))
 
-    async def exported(request: Request) -> Response:
-        body = await read_json(request)
-        text, name, suffix = body.text("text"), body.name("name"), body.name("suffix")
-        found, warnings = await run_in_threadpool(from_study, text, name=name, suffix=suffix)
-        return JSONResponse({"text": found, "warnings": list(warnings)})
-
     return [
         Route("/api/files", files, methods=["GET"]),
         Route("/api/document", opened, methods=["GET"]),
         Route("/api/document", save, methods=["PUT"]),
-        Route("/api/check", checked, methods=["POST"]),
+        Route(
+            "/api/check", partial(_checked, workspace=workspace, reader=reader), methods=["POST"]
+        ),
         Route("/api/addresses", partial(_addresses, workspace=workspace), methods=["POST"]),
         Route("/api/schema", schema, methods=["GET"]),
         Route("/api/import", imported, methods=["POST"]),
-        Route("/api/export", exported, methods=["POST"]),
+        Route("/api/export", partial(_exported, reader=reader), methods=["POST"]),
     ]
 
 
@@ -227,3 +224,22 @@ async def _addresses(request: Request, *, workspace: Workspace) -> Response:
         beside=beside_of(body, workspace),
     )
     return JSONResponse([dataclasses.asdict(edit) for edit in edits])
+
+
+async def _checked(request: Request, *, workspace: Workspace, reader: StudyReader) -> Response:
+    body = await read_json(request)
+    text, name = body.text("text"), body.name("name")
+    beside = beside_of(body, workspace)
+    # The response is encoded in the thread, too: it may have some megabytes.
+    return await reader.run(
+        lambda limits: JSONResponse(check(text, name=name, beside=beside, limits=limits))
+    )
+
+
+async def _exported(request: Request, *, reader: StudyReader) -> Response:
+    body = await read_json(request)
+    text, name, suffix = body.text("text"), body.name("name"), body.name("suffix")
+    if suffix not in STUDY_SUFFIXES:
+        await reader.run(partial(check_size, text, name=name))
+    converted, warnings = await run_in_threadpool(from_study, text, name=name, suffix=suffix)
+    return JSONResponse({"text": converted, "warnings": list(warnings)})

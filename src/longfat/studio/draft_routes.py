@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from longfat.studio.pages import Pages
 from longfat.studio.requests import read_json
+from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

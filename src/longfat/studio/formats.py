@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
+from longfat.study.expansion import ExpansionLimits, TooLargeError
 from longfat.study.files import reads_empty
 from longfat.study.formats.convert import convert_text
 from longfat.study.formats.open import SCRIPT_SUFFIX
+from longfat.study.read import parse_study
 
 if TYPE_CHECKING:
     from longfat.study.formats.convert import Converted
@@ -64,6 +66,25 @@ def to_study(text: str, *, name: str) -> tuple[str, tuple[str, ...]]:
         return text, ()
     converted = _converted(text, name=name, suffix=".yaml")
     return converted.text, converted.warnings
+
+
+def check_size(text: str, limits: ExpansionLimits, *, name: str) -> None:
+    """Check that a study does not expand too far to be converted.
+
+    Args:
+        text: the study's text.
+        limits: how far it may expand.
+        name: its name in messages.
+
+    Raises:
+        InputError: it is larger; other mistakes in it are reported when it is converted.
+    """
+    try:
+        parse_study(text, name=name, beside=reads_empty, limits=limits)
+    except InputError as error:
+        for one in error.mistakes:
+            if isinstance(one, TooLargeError):
+                raise one from None
 
 
 def from_study(text: str, *, name: str, suffix: str) -> tuple[str, tuple[str, ...]]:

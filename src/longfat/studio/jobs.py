@@ -11,7 +11,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
@@ -21,6 +20,7 @@ from longfat.studio.http_error import HttpError
 from longfat.studio.job import Job
 from longfat.studio.plan import JobRequest, make_plan
 from longfat.studio.requests import MOST_LANGUAGES, read_json
+from longfat.studio.threads import run_in_threadpool
 from longfat.study.expand import MOST_SEEDS
 from longfat.study.text import LanguageChoice
 

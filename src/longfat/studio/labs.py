@@ -6,13 +6,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
 from longfat.studio.requests import asked_language
+from longfat.studio.threads import run_in_threadpool
 from longfat.study import read_heading, read_study
 from longfat.study.courses import all_courses, course_of, sorted_by_course
 from longfat.study.labs import OTHER_LABS, Labs, StudyFolder

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
@@ -32,6 +31,7 @@ from longfat.studio.guarded_files import GuardedFiles
 from longfat.studio.http_error import HttpError
 from longfat.studio.listing import list_files
 from longfat.studio.requests import asked_name, read_json
+from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import MachineTurns
 from longfat.studio.urls import RUNS
 from longfat.studio.workspace import path_parts

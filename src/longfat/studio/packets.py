@@ -11,7 +11,6 @@ from collections import OrderedDict
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
@@ -30,6 +29,7 @@ from longfat.errors import InputError
 from longfat.studio.http_error import HttpError
 from longfat.studio.requests import asked_name, asked_names
 from longfat.studio.saved_runs import load_kept
+from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
     from collections.abc import Callable

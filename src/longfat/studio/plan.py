@@ -19,6 +19,7 @@ from longfat.errors import InputError, LongfatError
 from longfat.studio.attachments import document_beside
 from longfat.studio.formats import SUFFIXES
 from longfat.studio.saved_runs import load_kept
+from longfat.studio.study_reader import STUDIO_LIMITS
 from longfat.studio.urls import RUNS
 from longfat.study.expand import LARGEST_SEED
 from longfat.study.read import STUDY_FILE, parse_study
@@ -103,7 +104,7 @@ def make_plan(requested: JobRequest, *, workspace: Workspace) -> Plan:
             the folder cannot be created.
     """
     beside = document_beside(workspace, path=requested.path, lab=requested.lab)
-    study = parse_study(requested.text, name=requested.name, beside=beside)
+    study = parse_study(requested.text, name=requested.name, beside=beside, limits=STUDIO_LIMITS)
     files = {} if requested.lab is None else workspace.labs.find(requested.lab).text_files
     code = requested.language.choose(files, of=requested.lab or requested.name)
     texts = {code: read_text(file) for code, file in files.items()}

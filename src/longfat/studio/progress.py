@@ -12,7 +12,6 @@ import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
@@ -20,6 +19,7 @@ from longfat.common.decoding import Decoder, parse_json
 from longfat.errors import InputError
 from longfat.studio.pages import Pages
 from longfat.studio.requests import asked_name, read_json
+from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

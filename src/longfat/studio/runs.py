@@ -6,7 +6,6 @@ import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -26,6 +25,7 @@ from longfat.studio.run_recording import (
 )
 from longfat.studio.saved_runs import KeptRuns, delete_kept, load_kept
 from longfat.studio.share import case_order, shared_page, study_of
+from longfat.studio.threads import run_in_threadpool
 from longfat.study import STUDY_FILE
 from longfat.study.document import LARGEST_FILE_BYTES
 from longfat.study.formats.write import study_text

@@ -15,6 +15,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from longfat.errors import InputError, Place
 from longfat.study.document import parse_document
 from longfat.study.expand import read_network_setup, read_setup
+from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
 from longfat.study.files import ReadBeside, reads_nothing
 from longfat.study.images import Images
 from longfat.study.model import Study
@@ -60,16 +61,23 @@ class Checked:
     repair: tuple[Edit, ...] = ()
 
 
-def check_text(text: str, *, name: str, beside: ReadBeside = reads_nothing) -> Checked:
+def check_text(
+    text: str,
+    *,
+    name: str,
+    beside: ReadBeside = reads_nothing,
+    limits: ExpansionLimits = DEFAULT_LIMITS,
+) -> Checked:
     """Check a study's text.
 
     Args:
         text: the text.
         name: what messages call its file.
         beside: reads the files that it names.
+        limits: how far it may expand.
     """
     try:
-        study = parse_study(text, name=name, beside=beside)
+        study = parse_study(text, name=name, beside=beside, limits=limits)
     except InputError as error:
         edits: tuple[Edit, ...] = ()
         needed = [one.ends for one in error.mistakes if isinstance(one, UnreachableError)]

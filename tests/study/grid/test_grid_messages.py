@@ -58,15 +58,15 @@ def test_the_study_is_right(tmp_path: Path) -> None:
         (CC, "ms: [a]", "3:3: grid.ms", "it is a unit"),
         (CC, "rate: [a]", "6:7: let.rate", "the name 'rate' is taken already, in line 3"),
         (FLOWS, "flows: {from: 0, to: 9, steps: 3, scale: log}", "5:17: grid.flows.from", "no 0"),
-        (FLOWS, "flows: {from: 1, to: 9, steps: 1}", "5:34: grid.flows.steps", "2 to 100000"),
+        (FLOWS, "flows: {from: 1, to: 9, steps: 1}", "5:34: grid.flows.steps", "2 to 10000"),
         (FLOWS, "flows: {from: 1, to: 1, steps: 2}", "5:24: grid.flows.to", "where it begins"),
         (FLOWS, "flows: {from: 1, to: 1s, steps: 2}", "5:24: grid.flows.to", "of two kinds"),
         (
             FLOWS,
-            "flows: {from: 1, to: 2e6, steps: 99999}",
+            "flows: {from: 1, to: 2e6, steps: 9999}\n  more: [1, 2]",
             "3:3: grid",
-            "the grid has 599,994 combinations (cc has 2, rtt has 3, flows has 99,999 values), and "
-            "at most 100,000 are possible",
+            "the grid has 119,988 combinations (cc has 2, rtt has 3, flows has 9,999, more has 2 "
+            "values), and at most 100,000 are possible",
         ),
         (DELAY, "$<rrt / 2>", "10:45: network.links[0][2].delay", "did you mean 'rtt'?"),
         (DELAY, "$<rtt + rate>", "10:49: network.links[0][2].delay", "a time and a rate"),

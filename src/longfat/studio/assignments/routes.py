@@ -8,11 +8,11 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from longfat.studio.requests import read_json
+from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -29,6 +29,9 @@ from longfat.study.node import Node
 MOST_CASES = 100_000
 """How many combinations a grid may have, and so how many values a parameter."""
 
+MAX_STEPS = 10_000
+"""How many values a range may have."""
+
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?) *([A-Za-z%µμ_][\w/%]*)?")
 _FORMS = "a list of values, a range {from: ..., to: ..., steps: ...}, or the name of a list"
 _RANGE = ("from", "to", "steps", "scale", "unit")
@@ -253,7 +256,7 @@ def _read_mapping(node: Node, names: Collection[str]) -> list[tuple[Value, Node]
 def _read_range(fields: Mapping[str, Node], names: Collection[str]) -> list[Value]:
     unit = fields["unit"].line("a unit") if "unit" in fields else ""
     first, last = (_read_value(fields[name], names, unit) for name in ("from", "to"))
-    steps = fields["steps"].integer(least=2, most=MOST_CASES)
+    steps = fields["steps"].integer(least=2, most=MAX_STEPS)
     scale = fields["scale"].line("log or linear") if "scale" in fields else "linear"
     if scale not in ("log", "linear"):
         raise fields["scale"].expected("log or linear")
