@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import threading
 from http import HTTPStatus
@@ -11,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.decoding import parse_json
+from longfat.common.removal import remove_tree
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST, read_manifest
@@ -64,15 +64,15 @@ def delete_kept(workspace: Workspace, path: str) -> None:
     Raises:
         InputError: there is no such run, or it cannot be deleted.
     """
-    folder = workspace.folder(path)
+    folder = workspace.folder(path, unlock=True)
     if not (folder / MANIFEST).is_file():
         raise HttpError(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
     above, _, _ = path.rpartition("/")
     try:
-        shutil.rmtree(folder)
+        remove_tree(folder, last=MANIFEST)
         rest = workspace.folder(above) if above.startswith(f"{RUNS}/") else None
         if rest is not None and not any(one.is_dir() for one in rest.iterdir()):
-            shutil.rmtree(rest)
+            remove_tree(rest)
     except OSError as error:
         raise InputError(f"{path}: cannot be deleted: {error.strerror}") from None
 

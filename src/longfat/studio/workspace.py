@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.common.modes import file_mode
+from longfat.common.removal import open_folder
 from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST
 from longfat.studio.disk import DiskLimit
@@ -142,18 +143,19 @@ class Workspace:
                     os.unlink(hidden, dir_fd=folder)
                 raise
 
-    def folder(self, path: str, *, make: bool = False) -> Path:
+    def folder(self, path: str, *, make: bool = False, unlock: bool = False) -> Path:
         """Return the full path of a folder.
 
         Args:
             path: the folder, below the workspace.
             make: create it, and its parents, if they do not exist.
+            unlock: give us all rights to it and its parents if they lack, as to folders of ours.
 
         Raises:
             InputError: the path leads out or through a link, or there is no such folder.
         """
         parts = path_parts(path)
-        with self._opened(path, parts, make=make):
+        with self._opened(path, parts, make=make, unlock=unlock):
             return self.root.joinpath(*parts)
 
     @contextlib.contextmanager
@@ -205,7 +207,9 @@ class Workspace:
         return os.path.lexists(self.root.joinpath(*path_parts(path)))
 
     @contextlib.contextmanager
-    def _opened(self, path: str, folders: list[str], *, make: bool = False) -> Iterator[int]:
+    def _opened(
+        self, path: str, folders: list[str], *, make: bool = False, unlock: bool = False
+    ) -> Iterator[int]:
         """Open a folder by walking to it."""
         with _converted_errors(path), contextlib.ExitStack() as stack:
             here = os.open(self.root, _FOLDER)
@@ -215,7 +219,10 @@ class Workspace:
                     with contextlib.suppress(FileExistsError):
                         os.mkdir(name, dir_fd=here)
                 _refuse_link(path, name, here)
-                here = os.open(name, _FOLDER, dir_fd=here)
+                if unlock:
+                    here = open_folder(name, inside=here)
+                else:
+                    here = os.open(name, _FOLDER, dir_fd=here)
                 stack.callback(os.close, here)
             yield here
 
