@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import secrets
 import signal
 import socket
@@ -26,6 +27,7 @@ from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.app import STATIC, make_app
 from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.auth import Keys, our_hosts
+from longfat.studio.connections import Connections, HeadDeadlineProtocol, accept_all
 from longfat.studio.state import WorkspaceState, workspace_id
 from longfat.studio.workspace import Workspace
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 _LARGEST_MESSAGE = 4 * 1024**2
 _GRACE_S = 3
+_END_WITHIN_S = 10.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -131,13 +134,14 @@ def run_server(
         timeout_graceful_shutdown=_GRACE_S,
         ssl_certfile=address.tls_cert,
         ssl_keyfile=address.tls_key,
+        http=HeadDeadlineProtocol,
     )
     # Users and programs wait for this line: the socket accepts connections from now on.
     print(f"longfat studio: {url}", file=sys.stderr, flush=True)
     if browser:
         # Some browser commands block until the browser exits.
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-    asyncio.run(_Server(config, on_end=stop).serve(sockets=[listening]))
+    asyncio.run(_Server(config, listening=listening, on_end=stop).serve())
 
 
 def _token(state: WorkspaceState, address: Address, *, anew: bool) -> str:
@@ -150,16 +154,45 @@ def _token(state: WorkspaceState, address: Address, *, anew: bool) -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server for which a signal is a normal shutdown.
+    """A server for which a signal is a normal shutdown, and which limits connections.
 
     Args:
         config: uvicorn's configuration.
+        listening: the socket that takes connections.
         on_end: called at the signal.
     """
 
-    def __init__(self, config: uvicorn.Config, *, on_end: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, *, listening: socket.socket, on_end: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self._listening = listening
         self._on_end = on_end
+        self._accepting: asyncio.Task[None] | None = None
+        # It is not cancelled: also the end of the interpreter waits for threads.
+        self._deadline = threading.Timer(_END_WITHIN_S, _end_at_once)
+        self._deadline.daemon = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start the application, and begin to accept connections."""
+        del sockets
+        await super().startup(sockets=[])
+        self._listening.setblocking(False)
+        accepting = accept_all(self._listening, self.config, Connections(), self._make_protocol)
+        self._accepting = asyncio.get_running_loop().create_task(accepting)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more, and end all connections and the application."""
+        del sockets
+        if self._accepting is not None:
+            self._accepting.cancel()
+        self._listening.close()
+        await super().shutdown(sockets=[])
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        return HeadDeadlineProtocol(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -175,8 +208,17 @@ class _Server(uvicorn.Server):
     def _end(self) -> None:
         # A second Ctrl-C does not wait for connections.
         self.force_exit = self.should_exit
+        if not self.should_exit:
+            self._deadline.start()
         self.should_exit = True
         self._on_end()
+
+
+def _end_at_once() -> None:
+    """End the process, whatever it waits for; the guards of its machines end them."""
+    print("longfat studio: it has ended without waiting for its machines", file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def listening_at(address: Address, last_port: int | None) -> socket.socket:
