@@ -126,6 +126,7 @@ def test_what_was_done_by_hand_is_among_its_events(
     assert recording is not None
     lasted_s = page.clock["now_s"] - recording["start_s"]
     assert sessions.end(page.state()["session"]["id"])
+    page.live.close()
     run = load_run(tmp_path / kept(page))
     change, sysctl, ping = run.case.events
     assert isinstance(change, LinkChange)
@@ -156,6 +157,7 @@ def test_a_live_run_can_be_played_once_more(
     page = make_page(LONG)
     changed_in_the_middle(page)
     sessions.end(page.state()["session"]["id"])
+    page.live.close()
     live = load_run(tmp_path / kept(page))
     text = (live.folder / "study.yaml").read_text()
     # How late the link was changed depends on how fast the host is.
@@ -194,6 +196,7 @@ def test_typed_lines_that_fight_a_links_properties_become_lines_of_tc(
     page.do("step", by_s=0.5)
     page.wait(lambda: len((page.recording(1) or {"marks": []})["marks"]) == 2)
     sessions.end(page.state()["session"]["id"])
+    page.live.close()
     run = load_run(tmp_path / kept(page))
     assert all(isinstance(event, TypedLine) for event in run.case.events)
     assert any("20mbit" in event.summary() for event in run.case.events)

@@ -6,6 +6,7 @@ here can at most lock somebody out: a request without the right token is rejecte
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import re
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.requests import cookie_parser
@@ -31,11 +31,13 @@ from longfat.studio.auth import AuthMiddleware, Keys
 from longfat.studio.classroom.page import class_page
 from longfat.studio.labs import LabBook
 from longfat.studio.state import workspace_id
+from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import Member, Turns
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from starlette.requests import Request
@@ -228,10 +230,12 @@ class ClassApp:
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         del app
+        apps = [student.app for student in self.students.values()]
+        running = [app.router.lifespan_context(app) for app in apps]
         async with contextlib.AsyncExitStack() as stack:
-            for student in self.students.values():
-                inner = student.app
-                await stack.enter_async_context(inner.router.lifespan_context(inner))
+            for one in running:
+                await one.__aenter__()
+            stack.push_async_callback(_end_all, running)
             yield
             self.stop()
 
@@ -268,3 +272,9 @@ class ClassApp:
 def _hash(token: str) -> str:
     """Return the lookup key of a token: the time of the lookup reveals nothing about tokens."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+async def _end_all(running: Sequence[AbstractAsyncContextManager[object]]) -> None:
+    """End the applications at the same time: each may wait for its machines."""
+    ends = (one.__aexit__(None, None, None) for one in running)
+    await asyncio.gather(*ends, return_exceptions=True)

@@ -47,8 +47,8 @@ def live_routes(sessions: LiveSessions, *, workspace: Workspace) -> list[BaseRou
         return JSONResponse(live.info(), status_code=201)
 
     async def end(request: Request) -> JSONResponse:
-        found = await run_in_threadpool(sessions.end, request.path_params["number"])
-        if not found:
+        # It waits for nothing: many of them would hold all threads.
+        if not sessions.end(request.path_params["number"]):
             raise HttpError("there is no such session", status=HTTPStatus.NOT_FOUND)
         return JSONResponse({})
 

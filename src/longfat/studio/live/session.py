@@ -117,10 +117,24 @@ class LiveSession:
         """Return the interface and the file of a capture; None if there is none."""
         return self._controller.captures.path_of(number)
 
-    def close(self) -> None:
-        """End it with its machine, whatever it is doing."""
+    @property
+    def has_machine(self) -> bool:
+        """Return whether its machine may still run."""
+        return self._thread.is_alive()
+
+    @property
+    def is_ending(self) -> bool:
+        """Return whether it is about to end, or has ended."""
+        return self._over or self._closing.is_set()
+
+    def end(self) -> None:
+        """Begin to end it with its machine, whatever it is doing, and wait for nothing."""
         self._closing.set()
         self._post(lambda: None)
+
+    def close(self) -> None:
+        """End it with its machine, whatever it is doing, and wait until it has ended."""
+        self.end()
         self._thread.join()
 
     # Requests of pages: each returns a future of its completion.

@@ -89,29 +89,29 @@ class LiveSessions:
     def find(self, number: str) -> LiveSession | None:
         """Return the running session of an id; None if there is none."""
         session = self._sessions.get(number)
-        return None if session is None or session.is_over else session
+        return None if session is None or session.is_ending else session
 
     def end(self, number: str) -> bool:
-        """End a session; return whether there was one."""
-        session = self._sessions.get(number)
+        """Begin to end a session; return whether there was one. Its machine counts to its end."""
+        session = self.find(number)
         if session is None:
             return False
-        session.close()
+        session.end()
         with self._lock:
-            self._sessions.pop(number, None)
+            self._forget_ended()
         return True
 
     def count(self) -> int:
         """Return how many machines are running or booting; from any thread."""
         return sum(
-            session is None or not session.is_over for session in list(self._sessions.values())
+            session is None or session.has_machine for session in list(self._sessions.values())
         )
 
     def infos(self) -> list[dict[str, Any]]:
         """Return all running sessions, as `SessionInfo` of the page's `api/types.ts`."""
         with self._lock:
             sessions = [session for session in self._sessions.values() if session is not None]
-        return [session.info() for session in sessions if not session.is_over]
+        return [session.info() for session in sessions if not session.is_ending]
 
     def stop(self) -> None:
         """Stop all of them, also those whose networks are being built."""
@@ -123,9 +123,11 @@ class LiveSessions:
         with self._lock:
             sessions = [session for session in self._sessions.values() if session is not None]
         for session in sessions:
+            session.end()
+        for session in sessions:
             session.close()
 
     def _forget_ended(self) -> None:
         for number, session in list(self._sessions.items()):
-            if session is not None and session.is_over:
+            if session is not None and not session.has_machine:
                 del self._sessions[number]
