@@ -108,7 +108,7 @@ def write_sums(folder: Path) -> None:
         OSError: a file cannot be read, or the folder not be written.
     """
     lines = [f"{file_digest(path)}  {name}\n" for name, path in _files(folder).items()]
-    (folder / SUMS).write_text("".join(lines))
+    (folder / SUMS).write_text("".join(lines), "utf-8")
 
 
 def folder_damage(folder: Path) -> str:

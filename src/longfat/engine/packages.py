@@ -139,7 +139,9 @@ def _digest_of(place: Path) -> str:
 def _about(interpreter: Path) -> list[str]:
     """Return what determines which wheels fit an interpreter."""
     argv = [str(interpreter), "-I", "-S", "-c", _INTERPRETER]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        argv, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=60
+    )
     if done.returncode != 0:
         raise HostError(f"{interpreter} cannot be run: {done.stderr.strip()[-200:]}")
     return [str(one) for one in json.loads(done.stdout)]
@@ -208,7 +210,8 @@ def _run_pip(
         done = subprocess.run(
             argv,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
             env=environment,
             cwd=scratch,

@@ -226,11 +226,15 @@ def _version(path: Path) -> str:
     """Return the first line of a program's version output."""
     command = [str(path), _VERSION_ARGUMENTS.get(path.name, "--version")]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", check=False
+        )
     except PermissionError:
         # A file with capabilities, such as ping, in a container that lacks them: started by
         # the loader, it requests none.
-        done = subprocess.run([LOADER, *command], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [LOADER, *command], capture_output=True, encoding="utf-8", errors="replace", check=False
+        )
     lines = (done.stdout or done.stderr).splitlines()
     return lines[0].strip() if lines else "unknown"
 
@@ -259,7 +263,9 @@ def _libraries(path: Path, deciding: tuple[str | None, ...]) -> frozenset[Path]:
     del deciding
     # As ldd does, which is a shell script and takes ten times as long.
     command = [LOADER, "--list", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
     return frozenset(Path(found) for found in _LIBRARY.findall(done.stdout))
 
 

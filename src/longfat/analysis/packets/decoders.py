@@ -103,7 +103,13 @@ def _tshark() -> Decoder | str:
         return "tshark is not installed"
     try:
         Namespaces().check()
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [path, "--version"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
     except (HostError, OSError) as error:
         return f"tshark is installed, but cannot be put into a sandbox: {error}"
     version = re.search(r"\d+\.\d+\.\d+", done.stdout)

@@ -70,7 +70,7 @@ def main() -> None:
         # Any error is reported by the parent, without a traceback.
         report = {"kind": type(error).__name__, "text": str(error)}
         partial = folder / "error.partial"
-        partial.write_text(json.dumps(report))
+        partial.write_text(json.dumps(report), "utf-8")
         partial.rename(folder / "error.json")
     os._exit(0)  # threads that are still at work would be waited for
 

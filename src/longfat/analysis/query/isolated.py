@@ -161,7 +161,7 @@ def _write_request(question: Question, limits: Limits, folder: Path) -> None:
         "series": series,
         "memory_bytes": limits.memory_bytes,
     }
-    (folder / "request.json").write_text(json.dumps(request))
+    (folder / "request.json").write_text(json.dumps(request), "utf-8")
 
 
 def _read(pipe: int, pid: int, limits: Limits) -> bytes:
@@ -203,7 +203,7 @@ def _read(pipe: int, pid: int, limits: Limits) -> bytes:
 def _memory_bytes(pid: int) -> int:
     """Return the memory that a process takes for itself; 0 if it has ended."""
     try:
-        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
+        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text("ascii").split()
     except (OSError, ValueError):
         return 0
     return (int(resident) - int(shared)) * resource.getpagesize()

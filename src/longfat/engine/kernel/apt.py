@@ -244,7 +244,7 @@ class _Apt:
             "Acquire::https::Timeout": _TIMEOUT_S,
         }
         configuration = folder / "apt.conf"
-        configuration.write_text("".join(f"#clear {name};\n" for name in _HOOKS))
+        configuration.write_text("".join(f"#clear {name};\n" for name in _HOOKS), "utf-8")
         self._options = ["-c", str(configuration)]
         self._options += [
             word for name, value in settings.items() for word in ("-o", f"{name}={value}")
@@ -371,7 +371,7 @@ class _Apt:
         done = subprocess.run(
             ["apt-cache", *self._options, *arguments],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             errors="replace",
             check=False,
             env=self._env,

@@ -122,7 +122,11 @@ def debian_entries(root: Path) -> list[Entry]:
         root: where `DEBIAN_PACKAGES` are unpacked; without them there are no entries.
     """
     script, keyrings = root / _DEBOOTSTRAP, sorted(root.glob(_KEYRING))
-    default = _DEFAULT_MIRROR.search(script.read_text()) if script.exists() else None
+    default = (
+        _DEFAULT_MIRROR.search(script.read_text("utf-8", errors="replace"))
+        if script.exists()
+        else None
+    )
     uri = os.environ.get(MIRROR) or (default[1] if default else "")
     if not uri or not keyrings:
         return []
@@ -216,7 +220,9 @@ def _configured() -> list[Entry]:
     """Return all entries for binary packages of the main component."""
     command = ["apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f"]
     command += ["PARTS", "Dir::Etc::sourceparts/d"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
     settings = dict(word.partition("=")[::2] for word in shlex.split(answer.stdout))
     paths = [Path(settings["LIST"])] if "LIST" in settings else []
     if "PARTS" in settings:

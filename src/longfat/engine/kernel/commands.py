@@ -75,7 +75,7 @@ class Log:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE if out is None else out,
                 stderr=subprocess.STDOUT if out is None else subprocess.PIPE,
-                text=True,
+                encoding="utf-8",
                 errors="replace",
             ) as process,
         ):

@@ -55,8 +55,8 @@ def verdict(tree: Path, *, answers: Path) -> Verdict:
         answers: the file of answers that it was configured with.
     """
     return compare(
-        parse_answers(answers.read_text()),
-        parse_answers((tree / ".config").read_text()),
+        parse_answers(answers.read_text("utf-8")),
+        parse_answers((tree / ".config").read_text("utf-8")),
         questions(tree),
     )
 
@@ -68,6 +68,6 @@ def questions(tree: Path) -> set[str]:
         parts = path.relative_to(tree).parts
         is_for_um = parts[0] != "arch" or parts[1:2] == ("um",) or parts[1:3] == ("x86", "um")
         if (is_for_um or len(parts) == 2) and path.is_file():
-            names = _QUESTION.findall(path.read_text(errors="replace"))
+            names = _QUESTION.findall(path.read_text(encoding="utf-8", errors="replace"))
             found.update(f"CONFIG_{name}" for name in names)
     return found

@@ -129,7 +129,7 @@ class Manifest:
 def write(manifest: Manifest, folder: Path) -> None:
     """Write a manifest into a kernel's folder."""
     document = {"format": _FORMAT, **asdict(manifest)}
-    (folder / FILE).write_text(json.dumps(document, indent=2) + "\n")
+    (folder / FILE).write_text(json.dumps(document, indent=2) + "\n", "utf-8")
 
 
 def read(folder: Path) -> Manifest | None:

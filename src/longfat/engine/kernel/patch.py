@@ -44,7 +44,7 @@ def check(patches: Iterable[Path]) -> None:
         HostError: one does.
     """
     for patch in patches:
-        for name in _FILE.findall(patch.read_text(errors="replace")):
+        for name in _FILE.findall(patch.read_text(encoding="utf-8", errors="replace")):
             inner = name.partition("/")[2]
             if name != "/dev/null" and (not inner.startswith("arch/um/") or ".." in inner):
                 raise HostError(

@@ -109,7 +109,7 @@ def reference_releases(*, folder: Path | None = None) -> list[str]:
     """
     folder = resources.folder("kernel") if folder is None else folder
     try:
-        return (folder / "tested").read_text().split()
+        return (folder / "tested").read_text("utf-8").split()
     except OSError as error:
         raise HostError(f"cannot read the kernel recipe: {error}") from error
 
@@ -176,7 +176,7 @@ def build_digest(part: str, *, source_digest: str, tools: Iterable[str]) -> str:
 
 
 def _content(*paths: Path) -> str:
-    return "\n".join(f"{path.name} {_digest(path.read_text())}" for path in paths)
+    return "\n".join(f"{path.name} {_digest(path.read_text('utf-8'))}" for path in paths)
 
 
 def _digest(*parts: str) -> str:

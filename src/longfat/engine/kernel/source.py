@@ -122,5 +122,7 @@ def _package_version(path: Path) -> str:
 
 def _answer(*command: str) -> str:
     env = {**os.environ, "LC_ALL": "C"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", check=False, env=env
+    )
     return done.stdout if done.returncode == 0 else ""

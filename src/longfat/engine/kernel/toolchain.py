@@ -98,7 +98,12 @@ def _first_line(program: str) -> str:
     command = [program, "--version"]
     try:
         answer = subprocess.run(
-            command, capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"}
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=True,
+            env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.CalledProcessError) as error:
         raise HostError(f"{program} does not print its version: {error}") from error

@@ -89,7 +89,11 @@ def count_records(tarball: Path) -> int:
     if tarball.suffix != ".xz":
         return 0
     listing = subprocess.run(
-        ["xz", "--robot", "--list", str(tarball)], capture_output=True, text=True, check=False
+        ["xz", "--robot", "--list", str(tarball)],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
     for line in listing.stdout.splitlines():
         fields = line.split("\t")

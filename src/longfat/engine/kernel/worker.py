@@ -155,7 +155,9 @@ def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
     answers = scratch / "answers.config"
     # Of two answers to a question Kconfig takes the last.
     files = (own_recipe.answers, *filter(None, (own_recipe.variant_answers,)))
-    answers.write_text("\n".join((*(path.read_text() for path in files), *job.answers, "")))
+    answers.write_text(
+        "\n".join((*(path.read_text("utf-8") for path in files), *job.answers, "")), "utf-8"
+    )
     make.configure(tree, answers=answers, log=log)
     found = configure.verdict(tree, answers=answers)
 
@@ -170,7 +172,7 @@ def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
     )
     shutil.copy(tree / "linux", product / "linux")
     shutil.copy(tree / ".config", product / "config")
-    release = (tree / "include/config/kernel.release").read_text().strip()
+    release = (tree / "include/config/kernel.release").read_text("utf-8").strip()
     return _Made(release, found, lines)
 
 

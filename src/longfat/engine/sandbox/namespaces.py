@@ -134,7 +134,7 @@ def _tried(command: list[str]) -> tuple[int, str]:
     A bubblewrap that is killed while it creates its namespaces leaves a child that waits for
     it indefinitely, with our pipes open. So its output goes to a file, and its group is killed.
     """
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -183,5 +183,7 @@ def _mounting() -> list[str]:
 
 @functools.cache
 def _knows_sizes(bwrap: str) -> bool:
-    done = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [bwrap, "--help"], capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
     return "--size" in done.stdout

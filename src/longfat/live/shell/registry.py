@@ -59,7 +59,7 @@ def session_names() -> list[str]:
     start = f"@{_prefix()}"
     names = set()
     with contextlib.suppress(OSError):
-        for line in _TABLE.read_text(errors="replace").splitlines():
+        for line in _TABLE.read_text("utf-8", errors="replace").splitlines():
             path = line.rpartition(" ")[2]
             if path.startswith(start):
                 names.add(path.removeprefix(start))
