@@ -18,9 +18,9 @@ from longfat.common.decoding import parse_json
 from longfat.errors import LongfatError, MachineError
 from longfat.execution.cache.entry import NOTE, entry_of, read_entry
 from longfat.execution.cluster import packing
-from longfat.execution.guest_outcome import OUTCOME, read_outcome
+from longfat.execution.guest_outcome import read_outcome
 from longfat.execution.runs import Run, load_run
-from longfat.execution.runs.run import MANIFEST, read_manifest
+from longfat.execution.runs.run import MANIFEST, OUTCOME, read_manifest
 from longfat.execution.runs.series import parse_series
 from longfat.execution.runs.staging import decode_probes, measure_flows
 from longfat.model.traffic import Iperf3, Ping, Requests, Transfer

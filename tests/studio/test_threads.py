@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from longfat.studio.threads import MAX_THREADS, ThreadMiddleware, run_in_threadpool
 
@@ -29,7 +29,8 @@ def test_a_workspace_whose_requests_wait_holds_no_other_one() -> None:
         await run_in_threadpool(time.sleep, 0)
 
     async def ask(app: ThreadMiddleware) -> None:
-        await app({}, None, None)  # type: ignore[arg-type]  what the applications ignore
+        unused: Any = None
+        await app({}, unused, unused)
 
     async def main() -> None:
         slow, quick = ThreadMiddleware(waits), ThreadMiddleware(answers)

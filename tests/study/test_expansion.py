@@ -85,7 +85,7 @@ def test_nodes_and_links_count() -> None:
 
 
 def test_who_reads_a_study_may_end_the_reading() -> None:
-    calls = []
+    calls: list[None] = []
 
     def on_case() -> None:
         calls.append(None)
