@@ -24,7 +24,7 @@ T = TypeVar("T")
 STUDIO_LIMITS = ExpansionLimits(
     max_cases=2_000,
     max_values=200_000,
-    remedy="in the studio; leave some of them out, or use `longfat run` in a terminal",
+    remedy="leave some of them out, or use `longfat run` in a terminal, which takes more",
 )
 """How far a study may expand in the studio: about two seconds of CPU time."""
 
