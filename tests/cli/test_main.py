@@ -23,6 +23,25 @@ sys.exit([name for name in COMMANDS if f"longfat.cli.{name}" in sys.modules] or 
 """
 
 
+SIZED = """\
+title: Größe … ≤ µs →
+memory: 256MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  links: [[h1, h2]]
+flows:
+  rtt: {ping: h1 -> h2, count: 2, interval: 100ms}
+probes:
+  queue: {of: h1-eth0, every: 100ms}
+cases:
+  good: {title: Fall größer}
+  line:
+    setup: [{h1: "sh -c 'echo größe µ >&2; exit 1'"}]
+claims:
+  - Die Größe ≤ 1 s: good.rtt.min < 1s
+"""
+
+
 @pytest.fixture(scope="module")
 def text() -> str:
     done = subprocess.run(
@@ -72,6 +91,26 @@ def test_a_full_disk_is_no_failed_claim(arguments: tuple[str, ...]) -> None:
             assert (status, words) == (3, message)
 
 
+# What needs a large file, and standard output as one of more bytes than the limit.
+LARGE = [("run", "small.yaml"), ("exec", "true"), ("watch", "small.yaml"), ("schema",)]
+
+
+@pytest.mark.parametrize("arguments", LARGE, ids=lambda arguments: arguments[0])
+def test_a_file_size_limit_is_named(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(SIZED, encoding="utf-8")
+    script = f'ulimit -f 8; exec {LONGFAT} "$@" > {tmp_path / "out"}'
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", *arguments],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "the limit of file sizes, ulimit -f (8,192 bytes), was hit" in done.stderr
+    assert "ulimit -f unlimited" in done.stderr
+
+
 @PRINTING
 def test_a_closed_pipe_ends_it_quietly_as_sigpipe_does(arguments: tuple[str, ...]) -> None:
     for unbuffered in ("", "1"):
@@ -100,6 +139,43 @@ def test_what_the_locale_cannot_encode_is_printed_in_escapes(tmp_path: Path) -> 
         status, words = run("check", str(tmp_path / "net.yaml"), stdout=out, **environment)
     assert (status, words) == (2, "")
     assert "unknown field 't\\u0454tle'" in (tmp_path / "out").read_text("latin-1")
+
+
+# A command, its exit status, and what it prints.
+POSIX_LOCALE = [
+    (("check", "größe.yaml"), 0, ""),
+    (("plan", "größe.yaml"), 0, r"Gr\u00f6\u00dfe \u2026"),
+    (("show", "größe", "--study"), 0, r"Fall gr\u00f6\u00dfer"),
+    (("run", "größe.yaml", "--case", "line"), 2, r"gr\u00f6\u00dfe \u00b5"),
+    (("run", "größe.yaml", "--case", "good"), 0, r"Die Gr\u00f6\u00dfe \u2264 1 s"),
+    (("query", "select 'µ' as x, count(*) from series_queue"), 0, r"\u00b5"),
+    (("query", "select 'µ' as x", "--json"), 0, r'"\u00b5"'),
+    (("watch", "größe.yaml", "--case", "good"), 0, r"Die Gr\u00f6\u00dfe"),
+    (("plot", "runs/größe/good-seed1"), 0, r"runs/gr\u00f6\u00dfe/"),
+    (("convert", "größe.yaml", "µ.py"), 0, ""),
+    (("labs",), 0, "lab08"),
+    (("größe",), 2, r"'gr\u00f6\u00dfe'"),
+]
+
+
+def test_all_works_in_the_posix_locale(tmp_path: Path) -> None:
+    (tmp_path / "größe").mkdir()
+    for name in ("größe.yaml", "größe/study.yaml"):
+        (tmp_path / name).write_text(SIZED, encoding="utf-8")
+    kept = {name: text for name, text in os.environ.items() if name != "PYTHONIOENCODING"}
+    for arguments, status, text in POSIX_LOCALE:
+        done = subprocess.run(
+            [LONGFAT, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+            encoding="ascii",
+            env={**kept, "LC_ALL": "C", "PYTHONUTF8": "0"},
+        )
+        printed = done.stdout + done.stderr
+        assert "Traceback" not in printed, printed
+        assert done.returncode == status, printed
+        assert text in printed
 
 
 @pytest.mark.parametrize("command", ["check", "show", "plot", "packets", "fidelity", "shell"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import contextlib
 import errno
 import importlib
 import io
+import locale
 import os
 import sys
 from collections.abc import Iterator
@@ -16,8 +18,9 @@ from typing import Any
 import click
 
 from longfat import __version__
+from longfat.common.file_size import file_size_error, is_file_size_error
 from longfat.common.terminal_text import ENCODING_ERRORS, TerminalStream
-from longfat.errors import ExitCode, LongfatError
+from longfat.errors import ExitCode, HostError, LongfatError
 
 COMMANDS = (
     *("run", "check", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
@@ -42,9 +45,6 @@ To begin with:
 _NAME_ERRORS = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM)
 # Of standard output.
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
-# Error handlers with which Python ends a command at a text that the locale cannot encode; the
-# second is that of the POSIX locale.
-_ENDING_ERRORS = ("strict", "surrogateescape")
 
 
 class _ClosedPipeError(Exception):
@@ -117,6 +117,7 @@ def commands() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    _use_utf8()
     _prepare_streams()
     try:
         status = _run()
@@ -129,7 +130,8 @@ def main() -> None:
             raise  # a bug: such errors have a message of their own
         if error.filename is None:
             _discard_output()
-        _complain(f"{error.filename or 'the output cannot be written'}: {error.strerror}")
+        words = f"{error.filename or 'the output cannot be written'}: {error.strerror}"
+        _complain(str(file_size_error(words)) if is_file_size_error(error) else words)
         bad_name = error.errno in _NAME_ERRORS
         status = ExitCode.BAD_INPUT if bad_name else ExitCode.HOST_FAILED
     sys.exit(int(status))
@@ -140,6 +142,8 @@ def _run() -> int:
     try:
         status = commands.main(standalone_mode=False)
     except LongfatError as error:
+        if not isinstance(error, HostError) and is_file_size_error(error):
+            error = file_size_error(str(error))
         _complain(str(error))
         status = error.exit_code
     except click.exceptions.Exit as ending:
@@ -151,6 +155,20 @@ def _run() -> int:
         _complain("interrupted")
         status = ExitCode.INTERRUPTED
     return int(status or 0)
+
+
+def _use_utf8() -> None:
+    """Start again in Python's UTF-8 mode where the locale would have it use another encoding.
+
+    Names of files would be in another encoding than in libraries and in the guest, which use
+    UTF-8. The encoding of the standard streams remains that of the locale.
+    """
+    is_utf8 = codecs.lookup(sys.getfilesystemencoding()).name == "utf-8"
+    if is_utf8 or os.environ.get("PYTHONUTF8") == "1":
+        return
+    os.environ["PYTHONUTF8"] = "1"
+    os.environ.setdefault("PYTHONIOENCODING", locale.getencoding())
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 def _prepare_streams() -> None:
@@ -168,8 +186,7 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
         stream = getattr(sys, name)
         if number and isinstance(stream, io.TextIOWrapper):
-            if stream.errors in _ENDING_ERRORS:
-                stream.reconfigure(errors=ENCODING_ERRORS)
+            stream.reconfigure(errors=ENCODING_ERRORS)
             if stream.isatty():
                 setattr(sys, name, TerminalStream(stream))
 

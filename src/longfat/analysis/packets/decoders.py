@@ -24,11 +24,12 @@ from typing import IO
 from longfat.analysis.packets.capture import MOST_PACKETS, Capture
 from longfat.analysis.packets.columns import COLUMNS
 from longfat.analysis.packets.table import PacketTable, parse_lines
+from longfat.common.file_size import SIGNAL_STATUS, file_size_error, file_size_limit
 from longfat.common.guard import Guarded, scratch_folder
 from longfat.engine.sandbox.confinement import HANDOVER
 from longfat.engine.sandbox.namespaces import Namespaces
 from longfat.engine.sandbox.program import ProgramLimits, sandboxed_program
-from longfat.errors import HostError, InputError
+from longfat.errors import HostError, InputError, LongfatError
 
 _PROCESS = Path(__file__).with_name("_decode_process.py")
 _CAPTURE = "capture"
@@ -118,8 +119,8 @@ def _tshark() -> Decoder | str:
     return Decoder(name="tshark", version=version[0], lacks=_LACKS_OF_TSHARK)
 
 
-def decode(capture: Capture, *, decoder: Decoder) -> PacketTable:
-    """Decode a capture's packets, at most `MOST_PACKETS`.
+def decode(capture: Capture, *, decoder: Decoder, count: int = MOST_PACKETS) -> PacketTable:
+    """Decode a capture's first packets, at most `MOST_PACKETS`.
 
     What TCP did is our own analysis for both decoders: Wireshark's takes a segment that fills a
     gap soon for one that came late, so it counts fewer retransmissions than the kernel has made.
@@ -129,18 +130,18 @@ def decode(capture: Capture, *, decoder: Decoder) -> PacketTable:
         MachineError: the decoder's output cannot be read.
     """
     if not decoder.is_tshark:
-        return _decode_ourselves(capture)
+        return _decode_ourselves(capture, count)
     with ThreadPoolExecutor(1) as pool:
-        own = pool.submit(_decode_ourselves, capture)
+        own = pool.submit(_decode_ourselves, capture, count)
         options = [word for one in COLUMNS for word in ("-e", one.name)]
-        argv = ["-c", str(MOST_PACKETS), "-T", "fields", "-E", "separator=/t", *options]
+        argv = ["-c", str(count), "-T", "fields", "-E", "separator=/t", *options]
         with _output(capture, decoder, tshark=argv, own=[]) as lines:
             found = parse_lines(lines, name=capture.name)
         return found.with_analysis_of(own.result())
 
 
-def _decode_ourselves(capture: Capture) -> PacketTable:
-    with _output(capture, None, tshark=[], own=["lines"]) as lines:
+def _decode_ourselves(capture: Capture, count: int) -> PacketTable:
+    with _output(capture, None, tshark=[], own=["lines", str(count)]) as lines:
         return parse_lines(lines, name=capture.name)
 
 
@@ -230,10 +231,12 @@ def _run_own(
         return process.wait(timeout_s=_WITHIN_S)
 
 
-def _failure(capture: Capture, status: int | None, words: str, about: str) -> InputError:
+def _failure(capture: Capture, status: int | None, words: str, about: str) -> LongfatError:
     if about == "filter" and status == 2:
         errors = [line for line in words.splitlines() if not line.startswith("Running as user")]
         return InputError(f"no display filter: {' '.join(errors).removeprefix('tshark: ')}"[:400])
+    if status == SIGNAL_STATUS and file_size_limit() is not None:
+        return file_size_error(f"{capture.name}: the decoder ended")
     if status is None or status >= 128 or "MemoryError" in words:
         return InputError(
             f"{capture.name}: decoding it takes more than {_LIMITS.cpu_s} s of CPU time or"

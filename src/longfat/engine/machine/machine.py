@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.common.file_size import SIGNAL_STATUS, check_file_size, file_size_error
 from longfat.common.guard import FIRST_INHERITED, Guarded
 from longfat.engine.machine.clock import VirtualClock
 from longfat.engine.machine.host_channel import Line
@@ -95,6 +96,7 @@ class Machine:
     ) -> None:
         quota = current_quota() if quota is None else quota
         quota.check_memory(memory_bytes)
+        check_file_size(memory_bytes, what="a machine's memory")
         self._console = (folder / "console.log").open("x+b", buffering=0)
         self._output = output
         # Its own, of a machine that plays a job.
@@ -190,6 +192,7 @@ class Machine:
 
         Raises:
             MachineError: the machine did not boot, stalled, passed the limit or crashed.
+            HostError: a file became larger than `ulimit -f` allows.
         """
         pacer = Pacer(pace) if pace is not None else None
         wait_s = 0.01
@@ -205,6 +208,8 @@ class Machine:
             if virtual_s > limit_s:
                 raise MachineError(f"it has not ended after {limit_s:g} s of virtual time")
             on_progress(virtual_s)
+        if status == SIGNAL_STATUS:
+            raise file_size_error("the machine ended")
         if status != 0:
             raise MachineError(f"the kernel ended with status {status}{self.console_tail()}")
         return time.monotonic() - self._started_s
@@ -244,7 +249,9 @@ class Machine:
         Raises:
             MachineError: it has ended, its clock stalls, or it exceeds its quota.
         """
-        if self._guarded.wait(timeout_s=0) is not None:
+        if (status := self._guarded.wait(timeout_s=0)) is not None:
+            if status == SIGNAL_STATUS:
+                raise file_size_error("the machine ended")
             raise MachineError(f"the machine ended{self.console_tail()}")
         self._pulse.quota.check_wall()
         if slowed:

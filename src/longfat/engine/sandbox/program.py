@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from longfat.common.file_size import file_size_limit
 from longfat.common.guard import FIRST_INHERITED, Guarded
 from longfat.engine.sandbox.access import check_access
 from longfat.engine.sandbox.confinement import HANDOVER
@@ -40,10 +41,12 @@ class ProgramLimits:
     output_bytes: int
 
     def options(self) -> list[str]:
-        """Return them as options of prlimit(1)."""
+        """Return them as options of prlimit(1), which cannot raise the limit of file sizes."""
+        limit = file_size_limit()
+        output_bytes = self.output_bytes if limit is None else min(limit, self.output_bytes)
         return [
             *(f"--as={self.memory_bytes}", f"--cpu={self.cpu_s}"),
-            *(f"--fsize={self.output_bytes}", "--core=0", "--nofile=256"),
+            *(f"--fsize={output_bytes}", "--core=0", "--nofile=256"),
             *("--memlock=0", "--msgqueue=0"),
         ]
 

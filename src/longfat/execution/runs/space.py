@@ -14,6 +14,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING
 
+from longfat.common.file_size import file_size_error, is_file_size_error
 from longfat.errors import HostError, InputError, LongfatError
 
 if TYPE_CHECKING:
@@ -75,4 +76,6 @@ def write_error(folder: Path, error: OSError) -> LongfatError:
     """Return the error that corresponds to an OSError of a folder that was made or written to."""
     if is_full_error(error):
         return disk_full(folder)
+    if is_file_size_error(error):
+        return file_size_error(str(folder))
     return InputError(f"{folder}: cannot be written to: {error.strerror}")
