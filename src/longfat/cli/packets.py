@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.analysis.packets.capture import open_capture
+from longfat.analysis.packets.capture import MOST_PACKETS, frames_of, open_capture
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.opened import capture_path, captures_of, open_packets, start_of
 from longfat.cli.completion import complete_folder
@@ -20,7 +21,19 @@ from longfat.errors import InputError
 from longfat.execution.runs import load_run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.console import Console
+
     from longfat.analysis.packets.opened import OpenedCapture
+
+MAX_ROWS = 1000
+"""How many packets are printed to a terminal, unless `--first` says how many."""
+
+_HEADS = ("no.", "time", "source", "target", "protocol", "bytes", "what")
+_GAP = "  "
 
 
 @click.command()
@@ -44,7 +57,12 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Print all that is known of packet N.",
 )
-@click.option("--first", metavar="N", type=click.IntRange(min=0), help="Print at most N packets.")
+@click.option(
+    "--first",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Print at most N packets; by default a terminal gets 1000, a pipe all.",
+)
 @click.option(
     "--save",
     metavar="FILE",
@@ -75,7 +93,13 @@ def packets(
     longfat packets runs/lab05/default-seed1 --filter tcp.analysis.retransmission
     longfat packets trace.pcap --follow 0
     """  # noqa: D301  \b keeps click from filling the lines up
-    opened = _opened(source, probe, decoder)
+    console = stdout()
+    lists = save is None and details is None and follow is None and not streams
+    if first is None and lists and console.is_terminal and not as_json:
+        first = MAX_ROWS
+    # Without a filter, what is not printed need not be decoded, which takes most of the time.
+    count = None if first is None or not lists or text or as_json else max(1, first)
+    opened = _opened(source, probe, decoder, count)
     _print_decoder(opened)
     if save is not None:
         write_target(save, b"".join(opened.saved(text)), force=True)
@@ -87,16 +111,23 @@ def packets(
     elif streams:
         _print_streams(opened, as_json)
     else:
-        _print_packets(opened, text, first, as_json)
+        total = len(opened.chosen(text))
+        if count is not None:
+            total = sum(1 for _ in frames_of(opened.capture))
+        _print_packets(opened, text, first, as_json, console=console, total=total)
 
 
-def _opened(source: Path, probe: str | None, wanted: str | None) -> OpenedCapture:
-    decoder = choose_decoder(wanted)
+def _opened(
+    source: Path, probe: str | None, wanted: str | None, count: int | None
+) -> OpenedCapture:
+    """Open a capture; COUNT is the number of packets to decode, all if None."""
+    options: dict[str, Any] = {} if count is None else {"count": min(count, MOST_PACKETS)}
+    options["decoder"] = choose_decoder(wanted)
     if not source.is_dir():
         if probe is not None:
             raise InputError(f"{source}: a file has no probes: leave --probe out")
         epoch_ns = start_of(open_capture(source))
-        return open_packets(source, name=str(source), epoch_ns=epoch_ns, decoder=decoder)
+        return open_packets(source, name=str(source), epoch_ns=epoch_ns, **options)
     run = load_run(source)
     names = list(captures_of(run))
     if probe is None and len(names) > 1:
@@ -104,7 +135,7 @@ def _opened(source: Path, probe: str | None, wanted: str | None) -> OpenedCaptur
     name = probe or (names[0] if names else "")
     path = capture_path(run, name)
     epoch_ns = round(run.epoch_s * 1e9)
-    return open_packets(path, name=f"{source}: {name}", epoch_ns=epoch_ns, decoder=decoder)
+    return open_packets(path, name=f"{source}: {name}", epoch_ns=epoch_ns, **options)
 
 
 def _print_decoder(opened: OpenedCapture) -> None:
@@ -162,17 +193,58 @@ def _print_streams(opened: OpenedCapture, as_json: bool) -> None:
     print_table(table, console=stdout())
 
 
-def _print_packets(opened: OpenedCapture, text: str, first: int | None, as_json: bool) -> None:
-    chosen = opened.chosen(text)
-    shown = chosen if first is None else chosen[:first]
-    rows = (opened.table.row(int(one), epoch_ns=opened.epoch_ns) for one in shown)
+def _print_packets(
+    opened: OpenedCapture,
+    text: str,
+    first: int | None,
+    as_json: bool,
+    *,
+    console: Console,
+    total: int,
+) -> None:
+    shown = opened.chosen(text)[:first]
     if as_json:
-        _echo_json({**opened.about(), "total": len(chosen), "rows": list(rows)})
+        _write_json(opened, shown, total)
         return
-    table = plain_table("no.", "time", "source", "target", "protocol", "bytes", "what")
-    for row in rows:
-        names = (row["source"], row["target"], row["protocol"], str(row["length"]))
-        table.add_row(str(row["number"]), f"{row['time_s']:.9f}", *names, row["info"])
-    print_table(table, console=stdout())
-    if len(shown) < len(chosen):
-        echo(f"{len(chosen) - len(shown)} more packets pass", err=True)
+    if console.is_terminal and len(shown) <= MAX_ROWS:
+        table = plain_table(*_HEADS)
+        for cells in _cells(opened, shown):
+            table.add_row(*cells)
+        print_table(table, console=console)
+    else:
+        _write_lines(opened, shown)
+    if len(shown) < total:
+        echo(f"{total - len(shown):,} more packets pass: --first N prints N", err=True)
+
+
+def _cells(opened: OpenedCapture, shown: NDArray[np.intp]) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of packets' rows."""
+    wholes, texts = opened.table.wholes, opened.table.texts
+    columns = (texts[name] for name in ("source", "target", "protocol", "info"))
+    source, target, protocol, info = columns
+    numbers = (wholes[name][shown].tolist() for name in ("number", "time", "length"))
+    for index, number, time_ns, length in zip(shown.tolist(), *numbers, strict=True):
+        time = f"{(time_ns - opened.epoch_ns) / 1e9:.9f}"
+        ends = (source[index], target[index])
+        yield (str(number), time, *ends, protocol[index], str(length), info[index])
+
+
+def _write_lines(opened: OpenedCapture, shown: NDArray[np.intp]) -> None:
+    """Print packets as they come, in columns that are as wide as they need to be."""
+    widths = [len(head) for head in _HEADS]
+    for cells in _cells(opened, shown):
+        widths = list(map(max, widths, map(len, cells)))
+    for cells in itertools.chain([_HEADS], _cells(opened, shown)):
+        print(_GAP.join(map(str.ljust, cells, widths)).rstrip())
+
+
+def _write_json(opened: OpenedCapture, shown: NDArray[np.intp], total: int) -> None:
+    """Print packets as JSON, a line for each."""
+    head = json.dumps({**opened.about(), "total": total}, indent=2)
+    print(head.removesuffix("\n}"), end=',\n  "rows": [')
+    before = ""
+    for index in shown.tolist():
+        row = opened.table.row(index, epoch_ns=opened.epoch_ns)
+        print(f"{before}\n    {json.dumps(row)}", end="")
+        before = ","
+    print("\n  ]\n}")

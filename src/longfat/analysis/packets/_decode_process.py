@@ -1,12 +1,13 @@
 """The process that decodes a capture by dpkt: see `decoders`.
 
-    _decode_process.py CAPTURE lines | details NUMBER | follow STREAM
+    _decode_process.py CAPTURE lines COUNT | details NUMBER | follow STREAM
 
 It prints lines to standard output; what is wrong goes to standard error, with status 1.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -29,7 +30,9 @@ def main() -> int:
             pieces = follow(frames, int(numbers[0]))
             sys.stdout.writelines(f"{json.dumps(one)}\n" for one in pieces)
         else:
-            sys.stdout.writelines(f"{line}\n" for line in lines_of(frames))
+            sys.stdout.writelines(
+                f"{line}\n" for line in lines_of(itertools.islice(frames, int(numbers[0])))
+            )
     except LongfatError as error:
         print(error, file=sys.stderr)
         return 1

@@ -149,16 +149,21 @@ class OpenedCapture:
 
 
 def open_packets(
-    path: Path, *, name: str, epoch_ns: int, decoder: decoders.Decoder
+    path: Path,
+    *,
+    name: str,
+    epoch_ns: int,
+    decoder: decoders.Decoder,
+    count: int = MOST_PACKETS,
 ) -> OpenedCapture:
-    """Decode a capture.
+    """Decode a capture, or so many of its first packets, at least one.
 
     Raises:
         InputError: it is none, or cannot be decoded within the limits.
     """
     capture = open_capture(path, name=name)
     version = capture.version
-    table = decoders.decode(capture, decoder=decoder)
+    table = decoders.decode(capture, decoder=decoder, count=count)
     return OpenedCapture(
         capture=capture, decoder=decoder, table=table, epoch_ns=epoch_ns, version=version
     )
