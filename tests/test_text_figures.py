@@ -81,11 +81,11 @@ def test_the_figures_of_a_lab_name_what_its_study_measures(lab: StudyFolder) -> 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 def test_a_translation_has_the_figures_of_the_text(lab: StudyFolder) -> None:
     texts = {code: file.read_text("utf-8") for code, file in lab.text_files.items()}
-    found = {
+    sources = {
         code: Counter(match["source"] for match in FIGURE.finditer(text))
         for code, text in texts.items()
     }
-    assert all(one == found[ENGLISH] for one in found.values())
+    assert all(counts == sources[ENGLISH] for counts in sources.values())
 
 
 @pytest.mark.slow

@@ -183,11 +183,11 @@ def _run(study: Study, setting: Setting, cases: Iterable[str]) -> list[Results]:
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1):
         raise InputError(f"{' '.join(command)} ended with {done.returncode}")
-    found = json.loads(done.stdout)["cases"]
+    cases_run = json.loads(done.stdout)["cases"]
     if not setting.seeds:
-        return [{name: one["metrics"] for name, one in found.items()}]
+        return [{name: case["metrics"] for name, case in cases_run.items()}]
     return [
-        {name: one["runs"][k]["metrics"] for name, one in found.items()}
+        {name: case["runs"][k]["metrics"] for name, case in cases_run.items()}
         for k in range(setting.seeds)
     ]
 

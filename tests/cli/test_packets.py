@@ -51,8 +51,8 @@ def test_a_terminal_gets_so_many_and_a_note(capture: Path) -> None:
 def test_json_holds_what_passes(capture: Path) -> None:
     arguments = ("--decoder", "dpkt", "--json", "--first", "2", "--filter", "tcp.flags.syn == 1")
     done = longfat("packets", capture.name, *arguments, cwd=capture.parent)
-    found = json.loads(done.stdout)
-    assert (found["packets"], found["total"]) == (COUNT, 2)
-    assert [row["number"] for row in found["rows"]] == [1, 2]
+    listing = json.loads(done.stdout)
+    assert (listing["packets"], listing["total"]) == (COUNT, 2)
+    assert [row["number"] for row in listing["rows"]] == [1, 2]
     none = longfat("packets", capture.name, *arguments[:-1], "udp", cwd=capture.parent)
     assert json.loads(none.stdout)["rows"] == []

@@ -238,10 +238,10 @@ def test_a_guest_cannot_reach_out_through_its_folder(
         line = f"R=/run/output; cd $R; {trap.replace('{folder}', folder)}"
         # A run comes of it, or none; its files are those of any other.
         with contextlib.suppress(MachineError, InputError):
-            found = run_case(make_case(ping(count=1), root=(line,)), name="c", out=tmp_path / "out")
-            left = {str(path.relative_to(found.folder)) for path in found.folder.rglob("*")}
+            run = run_case(make_case(ping(count=1), root=(line,)), name="c", out=tmp_path / "out")
+            left = {str(path.relative_to(run.folder)) for path in run.folder.rglob("*")}
             own = {"commands.sh", "console.log", "manifest.json", "raw"}
             assert left <= {*own, "raw/rtt.txt", "raw/rtt.txt.err"}
-            assert all(not path.is_symlink() for path in found.folder.rglob("*"))
+            assert all(not path.is_symlink() for path in run.folder.rglob("*"))
         assert sorted(os.listdir(folder)) == ["empty.err", "victim"]
         assert Path(folder, "victim").read_text() == ""

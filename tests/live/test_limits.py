@@ -16,7 +16,7 @@ SMALL = 512 << 20
 
 
 def test_a_command_that_writes_too_much_is_killed_with_a_reason() -> None:
-    with Network(kernel=KERNEL, memory=SMALL, most_output_bytes=1 << 20) as net:
+    with Network(kernel=KERNEL, memory=SMALL, max_output_bytes=1 << 20) as net:
         with pytest.raises(
             OutputTooLargeError, match="`yes` was killed: it has written more than 1 MB"
         ):
@@ -38,7 +38,7 @@ def test_a_command_that_writes_too_much_is_killed_with_a_reason() -> None:
 
 def test_all_that_is_kept_of_processes_is_bounded_together() -> None:
     with Session(
-        kernel=KERNEL, memory_bytes=SMALL, most_output_bytes=3 << 20, most_kept_bytes=4 << 20
+        kernel=KERNEL, memory_bytes=SMALL, max_output_bytes=3 << 20, max_kept_bytes=4 << 20
     ) as session:
         tasks = [session.start(["/bin/sh", "-c", "yes"]) for _ in range(4)]
         for task in tasks:
@@ -53,9 +53,9 @@ def test_a_file_that_is_too_large_is_not_read() -> None:
         session.run_until(ended=[task])
         assert len(session.read_file("/tmp/large")) == 3_000_000
         with pytest.raises(InputError, match="/tmp/large: it is larger than 2000000 bytes"):
-            session.read_file("/tmp/large", most_bytes=2_000_000)
+            session.read_file("/tmp/large", max_bytes=2_000_000)
         with pytest.raises(InputError, match="larger than"):
-            session.read_file("/dev/zero", most_bytes=2_000_000)
+            session.read_file("/dev/zero", max_bytes=2_000_000)
         assert len(session.read_file("/tmp/large")) == 3_000_000
 
 

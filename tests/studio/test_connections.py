@@ -88,7 +88,7 @@ def test_a_head_has_a_deadline_and_a_request_has_none(start_studio: Start) -> No
 def test_connections_are_limited_in_all_and_by_address(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    table = Connections(most=4)
+    table = Connections(max_count=4)
     pairs = [socket.socketpair() for _ in range(4)]
     assert table.admit(pairs[0][0], "a")
     assert table.admit(pairs[1][0], "a")
@@ -122,7 +122,7 @@ async def main():
     own.setblocking(False)
     other = socket.create_connection(own.getsockname())
     task = asyncio.ensure_future(connections.accept_all(
-        own, uvicorn.Config("x"), connections.Connections(most=9), asyncio.Protocol))
+        own, uvicorn.Config("x"), connections.Connections(max_count=9), asyncio.Protocol))
     await asyncio.sleep(2)
     task.cancel()
 asyncio.run(main())
@@ -133,7 +133,7 @@ def test_a_process_without_files_says_so_once() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )
-    words = os.strerror(errno.EMFILE)
+    reason = os.strerror(errno.EMFILE)
     assert done.stderr == (
-        f"longfat studio: no connection can be accepted ({words}): others are refused\n"
+        f"longfat studio: no connection can be accepted ({reason}): others are refused\n"
     )

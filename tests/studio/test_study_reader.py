@@ -89,9 +89,9 @@ def test_one_is_read_at_a_time_and_few_may_wait(monkeypatch: pytest.MonkeyPatch)
         reader = StudyReader()
         return await asyncio.gather(*(reader.run(read) for _ in range(10)), return_exceptions=True)
 
-    found = asyncio.run(ask())
-    assert found[:4] == [True] * 4
-    for error in found[4:]:
+    answers = asyncio.run(ask())
+    assert answers[:4] == [True] * 4
+    for error in answers[4:]:
         assert isinstance(error, HttpError)
         assert error.status == HTTPStatus.TOO_MANY_REQUESTS
 
@@ -108,6 +108,6 @@ def test_who_waits_too_long_has_an_answer(monkeypatch: pytest.MonkeyPatch) -> No
 
     with ThreadPoolExecutor(4) as threads:
         monkeypatch.setattr(study_reader, "_THREADS", threads)
-        found = asyncio.run(ask())
+        answers = asyncio.run(ask())
         go_on.set()
-    assert [type(one) for one in found] == [BusyError, BusyError]
+    assert [type(one) for one in answers] == [BusyError, BusyError]

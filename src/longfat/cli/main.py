@@ -130,8 +130,8 @@ def main() -> None:
             raise  # a bug: such errors have a message of their own
         if error.filename is None:
             _discard_output()
-        words = f"{error.filename or 'the output cannot be written'}: {error.strerror}"
-        _complain(str(file_size_error(words)) if is_file_size_error(error) else words)
+        message = f"{error.filename or 'the output cannot be written'}: {error.strerror}"
+        _complain(str(file_size_error(message)) if is_file_size_error(error) else message)
         bad_name = error.errno in _NAME_ERRORS
         status = ExitCode.BAD_INPUT if bad_name else ExitCode.HOST_FAILED
     sys.exit(int(status))

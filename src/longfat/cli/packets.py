@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.analysis.packets.capture import MOST_PACKETS, frames_of, open_capture
+from longfat.analysis.packets.capture import MAX_PACKETS, frames_of, open_capture
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.opened import capture_path, captures_of, open_packets, start_of
 from longfat.cli.completion import complete_folder
@@ -121,7 +121,7 @@ def _opened(
     source: Path, probe: str | None, wanted: str | None, count: int | None
 ) -> OpenedCapture:
     """Open a capture; COUNT is the number of packets to decode, all if None."""
-    options: dict[str, Any] = {} if count is None else {"count": min(count, MOST_PACKETS)}
+    options: dict[str, Any] = {} if count is None else {"count": min(count, MAX_PACKETS)}
     options["decoder"] = choose_decoder(wanted)
     if not source.is_dir():
         if probe is not None:

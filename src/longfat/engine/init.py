@@ -158,9 +158,9 @@ def _compile(folder: Path, part: str) -> None:
         invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
     )
     names = {f"{_PROGRAM}.{path.stem}" for path in _SOURCES.glob("*.py") if path.stem[0] != "_"}
-    words = [*_PYTHON, str(_WRITER), str(folder), _SEEN_AT, *sorted({*names, _main(part)})]
+    command = [*_PYTHON, str(_WRITER), str(folder), _SEEN_AT, *sorted({*names, _main(part)})]
     done = subprocess.run(
-        words, capture_output=True, encoding="utf-8", errors="replace", check=False
+        command, capture_output=True, encoding="utf-8", errors="replace", check=False
     )
     if done.returncode != 0:
         why = done.stderr.strip().rpartition("\n")[2]

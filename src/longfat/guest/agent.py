@@ -17,7 +17,7 @@ of that number, with `now_ns`, the virtual time since boot:
     write    path, mode, node (whose own root it is; "" for the machine's); then frames of
              data, the last of them empty -> {} or {rejected}
     files    files: see `longfat.guest.files`, node -> {} or {path, words} of one that cannot be
-    read     path, node, most_bytes -> frames of data, then {} or {rejected}
+    read     path, node, max_bytes -> frames of data, then {} or {rejected}
     batches  batches: lines that build a network; hosts; connect: interfaces at root
              -> {times_ns, failed}
     forget   node: a host that is to be removed
@@ -262,16 +262,16 @@ class Agent:
         with self._at(node):
             return put_files(files, skips_missing=not node and bool(self._nodes.rooted))
 
-    def _do_read(self, path: str, node: str, most_bytes: int) -> dict[str, Any]:
+    def _do_read(self, path: str, node: str, max_bytes: int) -> dict[str, Any]:
         try:
             with self._at(node):
                 opened = open(path, "rb", buffering=_FILE_CHUNK)  # noqa: SIM115  closed below
-            left = most_bytes
+            left = max_bytes
             with opened as file:
                 while data := file.read(_FILE_CHUNK):
                     left -= len(data)
                     if left < 0:
-                        return {"rejected": f"it is larger than {most_bytes} bytes"}
+                        return {"rejected": f"it is larger than {max_bytes} bytes"}
                     self._line.send(DATA, 0, data)
         except OSError as error:
             return {"rejected": error.strerror}

@@ -86,8 +86,8 @@ class Network(EditableNetwork):
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called with the network each time that nodes or links were built.
         on_wait: as for `Session`.
-        most_output_bytes: as for `Session`.
-        most_kept_bytes: as for `Session`.
+        max_output_bytes: as for `Session`.
+        max_kept_bytes: as for `Session`.
 
     Attributes:
         clock: its virtual time.
@@ -116,8 +116,8 @@ class Network(EditableNetwork):
         on_command: Callable[[str, Process], None] = lambda _node, _process: None,
         on_build: Callable[[Network], None] = lambda _network: None,
         on_wait: Callable[[], None] = lambda: None,
-        most_output_bytes: int = MAX_OUTPUT_BYTES,
-        most_kept_bytes: int | None = None,
+        max_output_bytes: int = MAX_OUTPUT_BYTES,
+        max_kept_bytes: int | None = None,
     ) -> None:
         roots = [_read_image(image) for image in images]
         pinned, names = read_packages(packages)
@@ -143,8 +143,8 @@ class Network(EditableNetwork):
             images=images_shown(roots),
             packages=packages_for_guests(pinned).folder if pinned else None,
             on_wait=on_wait,
-            most_output_bytes=most_output_bytes,
-            most_kept_bytes=most_kept_bytes,
+            max_output_bytes=max_output_bytes,
+            max_kept_bytes=max_kept_bytes,
         )
         super().__init__(
             case,
@@ -175,8 +175,8 @@ class Network(EditableNetwork):
         memory_bytes: int = DEFAULT_MEMORY_BYTES,
         shared: Sequence[SharedFolder] = (),
         on_wait: Callable[[], None] = lambda: None,
-        most_output_bytes: int = MAX_OUTPUT_BYTES,
-        most_kept_bytes: int | None = None,
+        max_output_bytes: int = MAX_OUTPUT_BYTES,
+        max_kept_bytes: int | None = None,
     ) -> Network:
         """Build a network from a value, and run its set-up lines.
 
@@ -190,8 +190,8 @@ class Network(EditableNetwork):
             memory_bytes: the machine's memory.
             shared: folders of the host that the machine sees.
             on_wait: as for `Session`.
-            most_output_bytes: as for `Session`.
-            most_kept_bytes: as for `Session`.
+            max_output_bytes: as for `Session`.
+            max_kept_bytes: as for `Session`.
 
         Raises:
             InputError: the network cannot be built, or a line failed or did not end.
@@ -205,8 +205,8 @@ class Network(EditableNetwork):
             packages=packages,
             images=list(model.roots.values()),
             on_wait=on_wait,
-            most_output_bytes=most_output_bytes,
-            most_kept_bytes=most_kept_bytes,
+            max_output_bytes=max_output_bytes,
+            max_kept_bytes=max_kept_bytes,
         )
         try:
             network.session.take_roots(model.roots)

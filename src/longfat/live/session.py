@@ -63,13 +63,13 @@ class _ReadFile:
     """A file that the guest is sending."""
 
     path: str
-    most_bytes: int
+    max_bytes: int
     data: list[bytes] = field(default_factory=list)
     size: int = 0
 
     def take(self, data: bytes) -> None:
         self.size += len(data)
-        if self.size > self.most_bytes:
+        if self.size > self.max_bytes:
             raise MachineError(f"{self.path}: the guest sends more than it was asked for")
         self.data.append(data)
 
@@ -101,9 +101,9 @@ class Session:
         host_boundary: end a packet's charge to its socket at its host's interface, as between
             separate computers; if False, where Linux ends it between namespaces.
         stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
-        most_output_bytes: how much is kept of a process's output; one that writes more is killed,
+        max_output_bytes: how much is kept of a process's output; one that writes more is killed,
             and `Task.is_full` is set.
-        most_kept_bytes: likewise of all processes together that were not released.
+        max_kept_bytes: likewise of all processes together that were not released.
         on_wait: called a few times a second whenever the machine is waited for, also while
             it boots; an exception from it ends the waiting, and leaves the machine as it is.
 
@@ -128,8 +128,8 @@ class Session:
         packages: Path | None = None,
         host_boundary: bool = True,
         stall_cpu_s: float = STALL_CPU_S,
-        most_output_bytes: int = MAX_OUTPUT_BYTES,
-        most_kept_bytes: int | None = None,
+        max_output_bytes: int = MAX_OUTPUT_BYTES,
+        max_kept_bytes: int | None = None,
         on_wait: Callable[[], None] = lambda: None,
     ) -> None:
         self.kernel = kernels.find(kernel)
@@ -143,8 +143,8 @@ class Session:
         self._unasked: set[int] = set()
         self.why = ""
         self._file: _ReadFile | None = None
-        self._most_output_bytes = most_output_bytes
-        self._most_kept_bytes = most_kept_bytes
+        self._max_output_bytes = max_output_bytes
+        self._max_kept_bytes = max_kept_bytes
         self._on_samples: dict[int, Callable[[int, bytes], None]] = {}
         self._going: int | None = None
         self._checked_s = 0.0
@@ -540,23 +540,23 @@ class Session:
             if "words" in answer:
                 raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")
 
-    def read_file(self, path: str, *, node: str = "", most_bytes: int = MAX_FILE_BYTES) -> bytes:
+    def read_file(self, path: str, *, node: str = "", max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Return the contents of a file of the guest.
 
         Args:
             path: its path.
             node: the host with the root that contains it, if it has one.
-            most_bytes: how large it may be.
+            max_bytes: how large it may be.
 
         Raises:
             RejectedError: the guest could not read it, or it is larger.
             MachineError: the guest sends more than it was asked for.
         """
         self.pause()
-        self._file = file = _ReadFile(path, most_bytes)
+        self._file = file = _ReadFile(path, max_bytes)
         try:
             answer = self._answer(
-                self._send("read", path=path, node=self._root_of(node), most_bytes=most_bytes)
+                self._send("read", path=path, node=self._root_of(node), max_bytes=max_bytes)
             )
         finally:
             self._file = None
@@ -641,12 +641,12 @@ class Session:
 
     def keep_output(self, task: Task, is_error: bool, data: bytes) -> None:
         """Store a process's output; kill the process if it is too much."""
-        most_bytes = self._most_output_bytes
-        if self._most_kept_bytes is not None:
+        max_bytes = self._max_output_bytes
+        if self._max_kept_bytes is not None:
             kept_bytes = sum(one.kept_bytes for one in self._tasks.values())
-            room = max(self._most_kept_bytes - kept_bytes, 0)
-            most_bytes = min(most_bytes, task.kept_bytes + room)
-        if task.keep(is_error, data, most_bytes=most_bytes):
+            room = max(self._max_kept_bytes - kept_bytes, 0)
+            max_bytes = min(max_bytes, task.kept_bytes + room)
+        if task.keep(is_error, data, max_bytes=max_bytes):
             self.signal(task, signal.SIGKILL)
 
     def _answer_wanted(self, task: Task, now_ns: int) -> None:

@@ -44,20 +44,20 @@ class Task:
         """How much of its output is stored."""
         return len(self.output) + len(self.errors)
 
-    def keep(self, is_error: bool, data: bytes, *, most_bytes: int) -> bool:
+    def keep(self, is_error: bool, data: bytes, *, max_bytes: int) -> bool:
         """Store output.
 
         Args:
             is_error: it was written to standard error.
             data: the output.
-            most_bytes: how much of it and its standard error is stored.
+            max_bytes: how much of it and its standard error is stored.
 
         Returns:
             Whether it has become too much just now.
         """
         if self.is_full:
             return False
-        room = most_bytes - self.kept_bytes
+        room = max_bytes - self.kept_bytes
         (self.errors if is_error else self.output).extend(data[: max(room, 0)])
         self.is_full = len(data) > room
         return self.is_full

@@ -80,15 +80,15 @@ class Connections:
     """The open connections of a server.
 
     Args:
-        most: how many there may be; None to derive it from how many files may be open.
+        max_count: how many there may be; None to derive it from how many files may be open.
     """
 
-    def __init__(self, *, most: int | None = None) -> None:
-        if most is None:
+    def __init__(self, *, max_count: int | None = None) -> None:
+        if max_count is None:
             files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
             limited = files if files >= 0 else MAX_CONNECTIONS
-            most = min(MAX_CONNECTIONS, int(_SHARE_OF_FILES * limited))
-        self._most = most
+            max_count = min(MAX_CONNECTIONS, int(_SHARE_OF_FILES * limited))
+        self._max_count = max_count
         self._open: dict[socket.socket, str] = {}
         self._warned_s = -_WARN_EVERY_S
 
@@ -102,10 +102,10 @@ class Connections:
         # Whoever has it closes it at its end, as HTTP or as a WebSocket.
         self._open = {one: host for one, host in self._open.items() if one.fileno() >= 0}
         here = Counter(self._open.values())[address]
-        if len(self._open) >= self._most:
-            self.warn(f"there are {self._most} connections, as many as possible")
+        if len(self._open) >= self._max_count:
+            self.warn(f"there are {self._max_count} connections, as many as possible")
             return False
-        if here >= max(1, int(_SHARE_OF_ADDRESS * self._most)):
+        if here >= max(1, int(_SHARE_OF_ADDRESS * self._max_count)):
             self.warn(f"{address} has {here} connections, as many as an address may have")
             return False
         self._open[connection] = address

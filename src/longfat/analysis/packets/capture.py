@@ -22,7 +22,7 @@ from longfat.errors import InputError
 MOST_FILE_BYTES = 1 << 30
 """A larger capture is not opened."""
 
-MOST_PACKETS = 300_000
+MAX_PACKETS = 300_000
 """What follows in a capture is not decoded, which is reported."""
 
 _LONGEST_PACKET = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
@@ -111,7 +111,7 @@ def open_capture(path: Path, *, name: str | None = None) -> Capture:
 
 
 def frames_of(capture: Capture) -> Iterator[Frame]:
-    """Yield a capture's packets, as far as it is whole; at most `MOST_PACKETS`.
+    """Yield a capture's packets, as far as it is whole; at most `MAX_PACKETS`.
 
     A capture that is being written ends in the middle of a packet.
 
@@ -124,7 +124,7 @@ def frames_of(capture: Capture) -> Iterator[Frame]:
             file.seek(0)
             known = _PCAP_MAGIC.get(magic)
             frames = _pcapng(file) if known is None else _pcap(file, *known)
-            for _, frame in zip(range(MOST_PACKETS), frames, strict=False):
+            for _, frame in zip(range(MAX_PACKETS), frames, strict=False):
                 yield frame
     except OSError as error:
         raise InputError(f"{capture.name}: {error.strerror or error}") from None

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from longfat.analysis.packets.capture import MOST_PACKETS, Capture
+from longfat.analysis.packets.capture import MAX_PACKETS, Capture
 from longfat.analysis.packets.columns import COLUMNS
 from longfat.analysis.packets.table import PacketTable, parse_lines
 from longfat.common.file_size import SIGNAL_STATUS, file_size_error, file_size_limit
@@ -119,8 +119,8 @@ def _tshark() -> Decoder | str:
     return Decoder(name="tshark", version=version[0], lacks=_LACKS_OF_TSHARK)
 
 
-def decode(capture: Capture, *, decoder: Decoder, count: int = MOST_PACKETS) -> PacketTable:
-    """Decode a capture's first packets, at most `MOST_PACKETS`.
+def decode(capture: Capture, *, decoder: Decoder, count: int = MAX_PACKETS) -> PacketTable:
+    """Decode a capture's first packets, at most `MAX_PACKETS`.
 
     What TCP did is our own analysis for both decoders: Wireshark's takes a segment that fills a
     gap soon for one that came late, so it counts fewer retransmissions than the kernel has made.
@@ -151,11 +151,11 @@ def filtered_by_tshark(capture: Capture, text: str, *, decoder: Decoder) -> list
     Raises:
         InputError: it is no filter.
     """
-    argv = ["-c", str(MOST_PACKETS), "-Y", text, "-T", "fields", "-e", "frame.number"]
+    argv = ["-c", str(MAX_PACKETS), "-Y", text, "-T", "fields", "-e", "frame.number"]
     # With -c tshark counts the packets that pass, so those behind the last one are left out here.
     with _output(capture, decoder, tshark=argv, own=[], about="filter") as lines:
         numbers = [int(line) for line in lines if line.strip().isdecimal()]
-    return [number for number in numbers if number <= MOST_PACKETS]
+    return [number for number in numbers if number <= MAX_PACKETS]
 
 
 def details(capture: Capture, number: int, *, decoder: Decoder) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from longfat.analysis.packets import decoders
 from longfat.analysis.packets.capture import (
-    MOST_PACKETS,
+    MAX_PACKETS,
     Capture,
     frames_of,
     open_capture,
@@ -65,7 +65,7 @@ class OpenedCapture:
             "name": self.capture.name,
             "version": self.version,
             "packets": len(self.table),
-            "is_cut": len(self.table) >= MOST_PACKETS,
+            "is_cut": len(self.table) >= MAX_PACKETS,
             "first_s": ends[0] if ends else 0.0,
             "last_s": ends[-1] if ends else 0.0,
             "decoder": self.decoder.to_json(),
@@ -154,7 +154,7 @@ def open_packets(
     name: str,
     epoch_ns: int,
     decoder: decoders.Decoder,
-    count: int = MOST_PACKETS,
+    count: int = MAX_PACKETS,
 ) -> OpenedCapture:
     """Decode a capture, or so many of its first packets, at least one.
 

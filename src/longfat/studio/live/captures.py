@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_CAPTURES = 8
 """The maximum per session; the oldest finished one is removed for a new one."""
 
-MOST_BYTES = 128 << 20
+MAX_BYTES = 128 << 20
 """A capture that becomes larger is stopped."""
 
 _MOST_WORDS = 300
@@ -43,7 +43,7 @@ class LiveCapture:
         path: the file.
         file: the same, open; None when the capture is over.
         task: tcpdump.
-        most_bytes: it is stopped when it becomes larger.
+        max_bytes: it is stopped when it becomes larger.
         size: its size in bytes.
         words: why it has ended, if it was not stopped on request.
     """
@@ -53,7 +53,7 @@ class LiveCapture:
     filter: str
     path: Path
     file: IO[bytes] | None
-    most_bytes: int
+    max_bytes: int
     task: Task | None = None
     size: int = 0
     words: str = ""
@@ -62,8 +62,8 @@ class LiveCapture:
         """Add tcpdump's output."""
         if is_error:
             self.words = (self.words + data.decode(errors="replace"))[-_MOST_WORDS:]
-        elif self.file is not None and self.size <= self.most_bytes:
-            self.file.write(data[: self.most_bytes + 1 - self.size])
+        elif self.file is not None and self.size <= self.max_bytes:
+            self.file.write(data[: self.max_bytes + 1 - self.size])
             self.file.flush()
             self.size += len(data)
 
@@ -109,7 +109,7 @@ class Captures:
         if text.startswith("-") or "\0" in text:
             raise InputError("a packet filter must not begin with a hyphen")
         self._make_room()
-        most_bytes = self._room_bytes()
+        max_bytes = self._room_bytes()
         (node,) = self._network.model.interfaces_by_node((interface,))
         if self._folder is None:
             self._folder = self._ending.enter_context(scratch_folder())
@@ -123,7 +123,7 @@ class Captures:
             filter=text,
             path=path,
             file=path.open("wb"),
-            most_bytes=most_bytes,
+            max_bytes=max_bytes,
         )
         argv = ["tcpdump", "-i", interface, "-s", str(DEFAULT_SNAP_BYTES), "-n", "-U"]
         # Without it packets are delivered after a second, and not at once.
@@ -160,10 +160,10 @@ class Captures:
             if one.task.status is not None:
                 one.words = one.words.strip() or f"tcpdump ended with {one.task.status}"
                 self._close(one)
-            elif one.size > one.most_bytes:
+            elif one.size > one.max_bytes:
                 self._network.session.signal(one.task, signal.SIGKILL)
-                one.words = f"it was stopped at {one.most_bytes / 2**20:.0f} MB"
-                if one.most_bytes < MOST_BYTES:
+                one.words = f"it was stopped at {one.max_bytes / 2**20:.0f} MB"
+                if one.max_bytes < MAX_BYTES:
                     one.words += ", half of what was left of the disk's limit"
                 self._close(one)
         now = [one.to_json() for one in self._all.values()]
@@ -202,14 +202,14 @@ class Captures:
     def _room_bytes(self) -> int:
         """Return how large a new capture may become: two at once do not exceed the quota."""
         if self._disk is None:
-            return MOST_BYTES
+            return MAX_BYTES
         self._disk.check()
-        return int(min(MOST_BYTES, self._disk.room_bytes() / 2))
+        return int(min(MAX_BYTES, self._disk.room_bytes() / 2))
 
     def _used_bytes(self) -> int:
         # A running one counts as if it were as large as it may become.
         return sum(
-            one.size if one.file is None else one.most_bytes for one in list(self._all.values())
+            one.size if one.file is None else one.max_bytes for one in list(self._all.values())
         )
 
     def _make_room(self) -> None:

@@ -118,8 +118,8 @@ class SessionController:
             memory_bytes=case.memory_bytes,
             shared=package_folders(),
             on_wait=on_wait,
-            most_output_bytes=MAX_OUTPUT_BYTES,
-            most_kept_bytes=MAX_KEPT_BYTES,
+            max_output_bytes=MAX_OUTPUT_BYTES,
+            max_kept_bytes=MAX_KEPT_BYTES,
         )
         try:
             self._session = self._network.session

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MOST_KEPT_BYTES = 256 << 20
+MAX_KEPT_BYTES = 256 << 20
 """The maximum total size of a run's captures; the rest is left out, and reported."""
 
 # pcap-savefile(5): the magic number of nanoseconds, and a record's seconds, nanoseconds, and

@@ -25,7 +25,7 @@ from longfat.execution.runs.run import COMMANDS, RAW
 from longfat.execution.tools import Toolbox
 from longfat.model.events import Event
 from longfat.model.probes import Capture, Queue, Rate, Tcp
-from longfat.studio.live.kept_captures import MOST_KEPT_BYTES
+from longfat.studio.live.kept_captures import MAX_KEPT_BYTES
 from longfat.studio.live.replay import Change, Replay, Typed, make_replay
 from longfat.study import STUDY_FILE
 
@@ -111,7 +111,7 @@ class LiveRun:
 
 
 def write_live_run(
-    live: LiveRun, *, out: Path, study: str, number: int, most_capture_bytes: float = math.inf
+    live: LiveRun, *, out: Path, study: str, number: int, max_capture_bytes: float = math.inf
 ) -> tuple[Run, Replay]:
     """Write a live run.
 
@@ -120,7 +120,7 @@ def write_live_run(
         out: the folder that takes the run directory.
         study: what the study is called.
         number: which of the folder's live runs it is, from 1.
-        most_capture_bytes: what its captures may take of the disk.
+        max_capture_bytes: what its captures may take of the disk.
 
     Returns:
         The run, and what it is as a study.
@@ -129,7 +129,7 @@ def write_live_run(
         LongfatError: it cannot be written, or what the tools and the probes left cannot be read.
     """
     since = {"start_s": live.start_s}
-    kept, too_large = _captures(live, min(MOST_KEPT_BYTES, most_capture_bytes))
+    kept, too_large = _captures(live, min(MAX_KEPT_BYTES, max_capture_bytes))
     probes = (*_probes(live), *(one.probe for one in kept))
     probed = replace(live.case, network=_network(live), probes=probes)
     label = live.name if live.name not in (None, "default") else None
@@ -220,7 +220,7 @@ class _KeptCapture:
     part: tuple[int, int]
 
 
-def _captures(live: LiveRun, most_bytes: float) -> tuple[list[_KeptCapture], list[str]]:
+def _captures(live: LiveRun, max_bytes: float) -> tuple[list[_KeptCapture], list[str]]:
     """Return the captures that have packets of the run, and what is to be said of the others."""
     taken = {flow.name for flow in live.case.flows}
     there = {name for pair in _network(live).interfaces() for name in pair}
@@ -229,7 +229,7 @@ def _captures(live: LiveRun, most_bytes: float) -> tuple[list[_KeptCapture], lis
     )
     kept: list[_KeptCapture] = []
     left_out: list[str] = []
-    left_bytes = most_bytes
+    left_bytes = max_bytes
     for one in live.captures:
         begin, end = one.part(since_ns=start_ns, until_ns=end_ns)
         if begin == end or one.interface not in there:
@@ -237,8 +237,8 @@ def _captures(live: LiveRun, most_bytes: float) -> tuple[list[_KeptCapture], lis
         if end - begin > left_bytes:
             left_out.append(
                 f"the capture at {one.interface}: a run's captures are kept up to "
-                f"{most_bytes / 2**20:.0f} MB"
-                + ("" if most_bytes == MOST_KEPT_BYTES else ", what is left of the disk's limit")
+                f"{max_bytes / 2**20:.0f} MB"
+                + ("" if max_bytes == MAX_KEPT_BYTES else ", what is left of the disk's limit")
             )
             continue
         left_bytes -= end - begin

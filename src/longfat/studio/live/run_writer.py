@@ -76,7 +76,7 @@ class RunWriter:
                     out=out,
                     study=self._study,
                     number=number,
-                    most_capture_bytes=workspace.disk.room_bytes(),
+                    max_capture_bytes=workspace.disk.room_bytes(),
                 )
         except LongfatError as error:
             return None, f"This run could not be saved: {error}"
