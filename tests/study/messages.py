@@ -35,3 +35,22 @@ def error(text: str, folder: Path) -> tuple[str, str]:
     place = caught.value.place
     assert place is not None
     return str(place).removeprefix(f"{folder / 'study.yaml'}:"), caught.value.message
+
+
+GRID = """\
+title: A grid
+grid:
+  wait: {from: 1ms, to: 100ms, steps: %d}
+  size: [%s]
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  links: [[h1, h2, {delay: $<wait>, rate: 10mbit, queue: $<size>KB}]]
+flows:
+  rtt: {ping: h1 -> h2}
+"""
+
+
+def grid(cases: int) -> str:
+    """Return a study with a grid of so many cases."""
+    sizes = 10 if cases >= 1000 else 1
+    return GRID % (cases // sizes, ", ".join(str(64 + number) for number in range(sizes)))

@@ -11,26 +11,7 @@ from longfat.errors import InputError
 from longfat.study.check import check_text
 from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
 from longfat.study.read import parse_study
-from tests.study.messages import BASE, error, read
-
-GRID = """\
-title: A grid
-grid:
-  wait: {from: 1ms, to: 100ms, steps: %d}
-  size: [%s]
-network:
-  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
-  links: [[h1, h2, {delay: $<wait>, rate: 10mbit, queue: $<size>KB}]]
-flows:
-  rtt: {ping: h1 -> h2}
-"""
-
-
-def grid(cases: int) -> str:
-    """Return a study with a grid of so many cases."""
-    sizes = 10 if cases >= 1000 else 1
-    return GRID % (cases // sizes, ", ".join(str(64 + number) for number in range(sizes)))
-
+from tests.study.messages import BASE, error, grid, read
 
 SETUP = "setup:\n" + "".join(f"  - h1: echo {number}\n" for number in range(2000))
 

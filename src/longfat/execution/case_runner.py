@@ -6,6 +6,7 @@ tools; where the run is stored and how its progress is shown do not influence it
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -27,7 +28,6 @@ from longfat.execution.compile import (
     compile_job,
     expected_virtual_s,
     limit_virtual_s,
-    output_files,
 )
 from longfat.execution.guest_outcome import read_outcome
 from longfat.execution.hints import interface_hint, missing_file_hint
@@ -123,14 +123,15 @@ def run_case(
     installed = toolbox.packages(case, places=places.packages)
     packages = {} if installed is None else {SHOWN: installed.folder}
     expected_s = expected_virtual_s(case)
+    job = compile_job(case)
     with staged_run(out, name=name, case=case, study=study, parameters=parameters) as staged:
         on_start(staged.folder)
         try:
             with (
                 reserve_cpu() as cpu,
                 guest_folder() as program,
-                job_folder(compile_job(case)) as given,
-                RunOutput(staged.folder, output_files(case), quota=quota) as output,
+                job_folder(job) as given,
+                closing(RunOutput(staged.folder, job["output"], quota=quota)) as output,
                 Machine(
                     kernel,
                     init_program(),

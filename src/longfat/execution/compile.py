@@ -60,7 +60,7 @@ SEED_VARIABLE = "LONGFAT_SEED"
 _LIMIT_SLACK_S = 600.0
 
 
-def output_files(case: Case) -> list[str]:
+def _output_files(case: Case) -> list[str]:
     """Return the files that the guest may leave, by their names in the run's folder."""
     outputs = [
         process.output
@@ -84,7 +84,7 @@ def compile_job(case: Case) -> dict[str, Any]:
     traced = list(traced_links(case.network, case.files))
     files = [*case.files, *(link.file for link in traced)]
     return {
-        "output": output_files(case),
+        "output": _output_files(case),
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
         "files": [file.to_json() for file in files],
         "traces": [{"node": link.node, "order": link.order, "control": CONTROL} for link in traced],

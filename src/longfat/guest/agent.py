@@ -61,6 +61,7 @@ from longfat.guest.files import put_files
 from longfat.guest.host_channel import Line
 from longfat.guest.netlink import ROUTE
 from longfat.guest.nodes import Nodes
+from longfat.guest.output import FOLDER, Stream
 from longfat.guest.sample import Samples
 from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.sockets import Sockets
@@ -86,7 +87,6 @@ _PROMPT_WITHIN_NS = 30_000_000
 # Without a size for its buffer, Python asks whether a file is a terminal, and the kernel
 # lets every system call that fails take a microsecond.
 _FILE_CHUNK = 65536
-_SAMPLES_PIECE = 1 << 20
 _NO_NAME = "the name holds a NUL character, or half of a surrogate pair"
 
 
@@ -96,44 +96,13 @@ def serve() -> None:
     Raises:
         EOFError: the host is gone.
     """
-    os.makedirs("/run/output/raw")  # for captures
+    os.makedirs(f"{FOLDER}/raw")  # for captures
     system.renew_random_numbers()
     system.set_sysctl("kernel/threads-max", _MOST_PROCESSES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (_MOST_DESCRIPTORS, _MOST_DESCRIPTORS))
     system.put_softirqs_first(_PRIORITY + 10)
     system.share_by_turns(_PRIORITY)
     Agent().serve()
-
-
-class _Samples:
-    """What a probe has sampled: frames with the number of its samples, and its place in them.
-
-    Args:
-        line: the line to the host.
-        samples: the number of the samples.
-        place: the probe's place in their order.
-    """
-
-    def __init__(self, line: Line, samples: int, place: int) -> None:
-        self._line = line
-        self._number = samples
-        self._place = bytes([place])
-        self._pieces: list[bytes] = []
-        self._size = 0
-
-    def write(self, data: bytes) -> None:
-        """Send data, soon."""
-        self._pieces.append(data)
-        self._size += len(data)
-        if self._size >= _SAMPLES_PIECE:
-            self.flush()
-
-    def flush(self) -> None:
-        """Send what was not sent yet."""
-        if self._pieces:
-            self._line.send(SAMPLES, self._number, self._place + b"".join(self._pieces))
-            self._pieces.clear()
-            self._size = 0
 
 
 class Agent:
@@ -303,11 +272,12 @@ class Agent:
             return {} if words is None else {"failed": words}
         try:
             places = {order["kind"]: place for place, order in enumerate(probes)}
-            self._samples[samples] = Samples(
-                probes,
-                sink=lambda order: _Samples(self._line, samples, places[order["kind"]]),
-                sockets=self._sockets,
-            )
+
+            def sink(order: dict[str, Any]) -> Stream:
+                head = bytes([places[order["kind"]]])
+                return Stream(lambda data: self._line.send(SAMPLES, samples, head + data))
+
+            self._samples[samples] = Samples(probes, sink=sink, sockets=self._sockets)
         except OSError as error:
             return {"rejected": str(error)}
         self._poll.register(self._samples[samples].clock, select.EPOLLIN)

@@ -10,12 +10,13 @@ captures, goes there while time passes.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 FOLDER = "/run/output"
 """Where programs write what the host is to get: memory of the machine."""
@@ -47,6 +48,10 @@ class Output:
                 os.close(os.open(f"{FOLDER}/{name}", os.O_WRONLY | os.O_CREAT, 0o644))
         self._fd = os.open("/dev/host_line", os.O_WRONLY | os.O_CLOEXEC)
         self._numbers = {name: number for number, name in enumerate(names)}
+
+    def stream(self, name: str) -> Stream:
+        """Return what appends to a file of the host's through a buffer."""
+        return Stream(functools.partial(self.append, name))
 
     def append(self, name: str, data: bytes) -> None:
         """Append to a file of the host's."""
@@ -96,16 +101,19 @@ class Growing:
 
 
 class Stream:
-    """A file of the host's that is written through a buffer."""
+    """What is sent to the host through a buffer.
 
-    def __init__(self, output: Output, name: str) -> None:
-        self._output = output
-        self._name = name
+    Args:
+        send: sends a part of it.
+    """
+
+    def __init__(self, send: Callable[[bytes], object]) -> None:
+        self._send = send
         self._pieces: list[bytes] = []
         self._size = 0
 
     def write(self, data: bytes) -> None:
-        """Append to it, soon."""
+        """Send data, soon."""
         self._pieces.append(data)
         self._size += len(data)
         if self._size >= _PIECE:
@@ -114,6 +122,6 @@ class Stream:
     def flush(self) -> None:
         """Send what was not sent yet."""
         if self._pieces:
-            self._output.append(self._name, b"".join(self._pieces))
+            self._send(b"".join(self._pieces))
             self._pieces.clear()
             self._size = 0

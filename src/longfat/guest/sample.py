@@ -41,7 +41,7 @@ from longfat.guest.netlink import (
     sockets_request,
     stats_request,
 )
-from longfat.guest.output import Growing, Output, Stream
+from longfat.guest.output import Growing, Output
 from longfat.guest.sockets import Sockets
 
 TYPE_CHECKING = False
@@ -243,7 +243,7 @@ def _sample(
     if orders or captures:
         samples = Samples(
             orders,
-            sink=lambda order: Stream(output, f"raw/{order['output']}"),
+            sink=lambda order: output.stream(f"raw/{order['output']}"),
             sockets=sockets,
             files=lambda: [Growing(output, name) for name in captures],
             start_ns=round(start_s * 1e9),

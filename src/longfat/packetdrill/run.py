@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -179,7 +180,7 @@ def run_script(
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
         with (
-            RunOutput(run, _OUTPUT, quota=_QUOTA) as output,
+            closing(RunOutput(run, _OUTPUT, quota=_QUOTA)) as output,
             Machine(
                 kernel or kernels.find(NEWEST),
                 init_program(_PART),

@@ -8,6 +8,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_records_become_files(line: Line, tmp_path: Path) -> None:
     channel, _ = far_ends(line)
     channel.sendall(record(1, b"a") + record(0, b"{}") + record(1, b"b") + record(2, b""))
     channel.close()
-    with RunOutput(tmp_path, NAMES) as output:
+    with closing(RunOutput(tmp_path, NAMES)) as output:
         taken(line, output)
     assert (tmp_path / "raw/ping.txt").read_bytes() == b"ab"
     assert (tmp_path / "raw/ping.txt.err").read_bytes() == b""
@@ -61,12 +62,15 @@ def test_records_become_files(line: Line, tmp_path: Path) -> None:
     [Frame(b"f", 3, b"x"), Frame(b"f", 1 << 31, b""), Frame(b"a", 0, b"{}"), Frame(b"\0", 0, b"")],
 )
 def test_what_is_not_taken_ends_the_machine(frame: Frame, tmp_path: Path) -> None:
-    with RunOutput(tmp_path, NAMES) as output, pytest.raises(MachineError, match="tampered"):
+    with (
+        closing(RunOutput(tmp_path, NAMES)) as output,
+        pytest.raises(MachineError, match="tampered"),
+    ):
         output.take(frame)
 
 
 def test_what_arrives_is_counted(tmp_path: Path) -> None:
-    with RunOutput(tmp_path, NAMES, quota=Quota(disk=1 << 20)) as output:
+    with closing(RunOutput(tmp_path, NAMES, quota=Quota(disk=1 << 20))) as output:
         for _ in range(16):
             output.take(Frame(b"f", 1, bytes(1 << 16)))
         with pytest.raises(MachineError, match=r"has written .*, but its quota is 1\.0"):
@@ -76,7 +80,7 @@ def test_what_arrives_is_counted(tmp_path: Path) -> None:
 
 def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "victim").touch()
-    with RunOutput(tmp_path, NAMES) as output:
+    with closing(RunOutput(tmp_path, NAMES)) as output:
         (tmp_path / "outcome.json").symlink_to("victim")
         with pytest.raises(FileExistsError):
             output.take(Frame(b"f", 0, b"x"))
@@ -146,7 +150,7 @@ def check_streams(count: int, folder: Path, *, seed: int) -> None:
         channel.sendall(mutated(draws))
         channel.close()
         try:
-            with RunOutput(run, NAMES, quota=quota) as output:
+            with closing(RunOutput(run, NAMES, quota=quota)) as output:
                 taken(line, output)
         except MachineError:
             pass

@@ -131,9 +131,11 @@ def test_what_it_reaches(what: str, tmp_path: Path) -> None:
          "net.py:1:1: what was recorded of the script is damaged: the record: title: is missing"),
         ("open('/run/output/outcome.json', 'w').write('[')\nos.kill(os.getpid(), 9)",
          "(status -9) and left no network"),
-        ("os.symlink({secret!r}, '/run/output/record.json')\nos._exit(0)",
+        ("os.remove('/run/output/record.json')\n"
+         "os.symlink({secret!r}, '/run/output/record.json')\nos._exit(0)",
          "(status 0) and left no network"),
-        ("os.mkdir('/run/output/record.json')\nos._exit(0)",
+        ("os.remove('/run/output/record.json')\n"
+         "os.mkdir('/run/output/record.json')\nos._exit(0)",
          "(status 0) and left no network"),
     ],
 )  # fmt: skip

@@ -17,7 +17,6 @@ from longfat.errors import MachineError
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from longfat.engine.machine.host_channel import Frame
     from longfat.engine.sandbox.quota import Quota
@@ -26,7 +25,7 @@ _RECORD = b"f"
 
 
 class RunOutput:
-    """The files that a machine may leave; use it as a context manager.
+    """The files that a machine may leave, to be closed.
 
     Args:
         folder: the folder for them, which nobody else writes to.
@@ -48,15 +47,8 @@ class RunOutput:
         for name in self._names:
             (folder / name).parent.mkdir(exist_ok=True)
 
-    def __enter__(self) -> RunOutput:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the files."""
         for descriptor in self._files.values():
             os.close(descriptor)
         self._files.clear()

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from longfat.guest import mounts
-from longfat.guest.output import Output, Stream
+from longfat.guest.output import Output
 from longfat.guest.packetdrill import assertions, wire
 from longfat.guest.packetdrill.calls import Calls, Prepared
 from longfat.guest.packetdrill.device import Device
@@ -73,7 +73,7 @@ class Player:
         self._plan = plan
         self._settings: dict[str, Any] = plan["settings"]
         self._folder, self._output = folder, output
-        self._capture = Stream(output, "packets.pcap") if captures else None
+        self._capture = output.stream("packets.pcap") if captures else None
         if self._capture is not None:
             self._capture.write(_PCAP_HEAD)
         self._captured = 0

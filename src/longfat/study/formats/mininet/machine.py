@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def run_script(
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
         with (
-            RunOutput(run, _OUTPUT, quota=quota) as output,
+            closing(RunOutput(run, _OUTPUT, quota=quota)) as output,
             Machine(
                 kernel,
                 init_program(_PART),
