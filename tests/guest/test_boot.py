@@ -75,7 +75,7 @@ def packages(tmp_path: Path) -> Path:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    run(guest_modules.__file__, str(tmp_path), "round", "broken")
+    run(guest_modules.__file__, str(tmp_path), str(tmp_path), "round", "broken")
     for name in ("round", "longfat", "broken.py"):
         (tmp_path / name).rename(tmp_path / f"{name}-gone")
     return tmp_path
