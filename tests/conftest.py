@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,6 +60,21 @@ def write_init(folder: Path, script: str) -> list[str]:
 
 
 _LONGEST_ID = 100
+_LAST_FAILED = "cache/lastfailed"
+_GROUP = re.compile(r"@[^@\[\]]+$")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Record tests that failed by the names that they have when they run alone.
+
+    pytest-xdist adds `@GROUP` to those of a group. `--last-failed` would not know them, and
+    `make test`, which repeats what failed, would pass them over.
+    """
+    if hasattr(session.config, "workerinput") or session.config.cache is None:
+        return
+    failed = session.config.cache.get(_LAST_FAILED, {})
+    session.config.cache.set(_LAST_FAILED, {_GROUP.sub("", name): True for name in failed})
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
