@@ -136,12 +136,16 @@ def run_server(
         ssl_keyfile=address.tls_key,
         http=HeadDeadlineProtocol,
     )
-    # Users and programs wait for this line: the socket accepts connections from now on.
-    print(f"longfat studio: {url}", file=sys.stderr, flush=True)
-    if browser:
-        # Some browser commands block until the browser exits.
-        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-    asyncio.run(_Server(config, listening=listening, on_end=stop).serve())
+
+    def announce() -> None:
+        # Users and programs wait for this line: connections and signals are handled from now on.
+        print(f"longfat studio: {url}", file=sys.stderr, flush=True)
+        if browser:
+            # Some browser commands block until the browser exits.
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+    server = _Server(config, listening=listening, on_start=announce, on_end=stop)
+    asyncio.run(server.serve())
 
 
 def _token(state: WorkspaceState, address: Address, *, anew: bool) -> str:
@@ -159,14 +163,21 @@ class _Server(uvicorn.Server):
     Args:
         config: uvicorn's configuration.
         listening: the socket that takes connections.
+        on_start: called when connections and signals are handled.
         on_end: called at the signal.
     """
 
     def __init__(
-        self, config: uvicorn.Config, *, listening: socket.socket, on_end: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        *,
+        listening: socket.socket,
+        on_start: Callable[[], None],
+        on_end: Callable[[], None],
     ) -> None:
         super().__init__(config)
         self._listening = listening
+        self._on_start = on_start
         self._on_end = on_end
         self._accepting: asyncio.Task[None] | None = None
         # It is not cancelled: also the end of the interpreter waits for threads.
@@ -180,6 +191,8 @@ class _Server(uvicorn.Server):
         self._listening.setblocking(False)
         accepting = accept_all(self._listening, self.config, Connections(), self._make_protocol)
         self._accepting = asyncio.get_running_loop().create_task(accepting)
+        if not self.should_exit:  # a signal came first
+            self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept no more, and end all connections and the application."""
