@@ -87,19 +87,26 @@ def guest_folder(part: str = "") -> Iterator[Path]:
         yield folder
 
 
-@contextmanager
-def job_folder(job: object, *, files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[Path]:
-    """Yield a folder with a machine's job, to be shown at `JOB_PLACE`.
+def write_job(
+    job: object, *, inside: Path, files: Mapping[str, bytes] = MappingProxyType({})
+) -> Path:
+    """Write a machine's job into a folder of its own, which is to be shown at `JOB_PLACE`.
 
     Args:
         job: what the guest is to do, as plain data.
+        inside: the folder to create it in. Where this process may be killed together with its
+            remover, it is to be the machine's folder, which the machine's guard removes.
         files: further files, by their names.
+
+    Returns:
+        The folder.
     """
-    with scratch_folder() as folder:
-        (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
-        for name, data in files.items():
-            (folder / name).write_bytes(data)
-        yield folder
+    folder = inside / "job"
+    folder.mkdir(mode=0o700)
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return folder
 
 
 @functools.cache

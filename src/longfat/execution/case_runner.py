@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from longfat.common.extras import need
+from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
 from longfat.engine.images import images_shown
 from longfat.engine.init import (
@@ -19,7 +20,7 @@ from longfat.engine.init import (
     JOB_PLACE,
     guest_folder,
     init_program,
-    job_folder,
+    write_job,
 )
 from longfat.engine.kernel.clocks import check_clocks
 from longfat.engine.machine import Machine, RunOutput, reserve_cpu
@@ -130,13 +131,18 @@ def run_case(
             with (
                 reserve_cpu() as cpu,
                 guest_folder() as program,
-                job_folder(job) as given,
+                scratch_folder() as folder,
                 closing(RunOutput(staged.folder, job["output"], quota=quota)) as output,
                 Machine(
                     kernel,
                     init_program(),
                     folder=staged.folder,
-                    shown={GUEST_PLACE: program, JOB_PLACE: given, **images, **packages},
+                    shown={
+                        GUEST_PLACE: program,
+                        JOB_PLACE: write_job(job, inside=folder),
+                        **images,
+                        **packages,
+                    },
                     output=output,
                     cpu=cpu,
                     seed=case.seed,

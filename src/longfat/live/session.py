@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
-from longfat.engine.init import GUEST_PLACE, JOB_PLACE, guest_folder, init_program, job_folder
+from longfat.engine.init import GUEST_PLACE, JOB_PLACE, guest_folder, init_program, write_job
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import HANDOVER, Line, Machine, reserve_cpu
 from longfat.engine.machine.watchdog import STALL_CPU_S
@@ -164,7 +164,6 @@ class Session:
                 "folders": places,
                 "host_boundary": host_boundary,
             }
-            given = stack.enter_context(job_folder(job))
             self._line = Line()
             stack.callback(self._line.close)
             self._machine = stack.enter_context(
@@ -173,7 +172,7 @@ class Session:
                     init_program(),
                     folder=folder,
                     shown={
-                        JOB_PLACE: given,
+                        JOB_PLACE: write_job(job, inside=folder),
                         GUEST_PLACE: stack.enter_context(guest_folder()),
                         **images,
                         **self._packages,

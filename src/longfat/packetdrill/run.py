@@ -22,7 +22,7 @@ from longfat.engine.init import (
     JOB_PLACE,
     guest_folder,
     init_program,
-    job_folder,
+    write_job,
 )
 from longfat.engine.kernel import Kernel
 from longfat.engine.kernel.version import NEWEST
@@ -175,7 +175,6 @@ def run_script(
         scratch_folder() as folder,
         reserve_cpu() as cpu,
         guest_folder(_PART) as program,
-        job_folder(job) as given,
     ):
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
@@ -185,7 +184,11 @@ def run_script(
                 kernel or kernels.find(NEWEST),
                 init_program(_PART),
                 folder=run,
-                shown={GUEST_PLACE: program, JOB_PLACE: given, _SCRIPTS: root.resolve()},
+                shown={
+                    GUEST_PLACE: program,
+                    JOB_PLACE: write_job(job, inside=folder),
+                    _SCRIPTS: root.resolve(),
+                },
                 output=output,
                 cpu=cpu,
                 seed=seed,

@@ -15,7 +15,7 @@ from longfat.engine.init import (
     JOB_PLACE,
     guest_folder,
     init_program,
-    job_folder,
+    write_job,
 )
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import Machine, Quota, RunOutput, reserve_cpu
@@ -74,7 +74,6 @@ def run_script(
         scratch_folder() as folder,
         reserve_cpu() as cpu,
         guest_folder(_PART) as program,
-        job_folder(job, files={"script": content}) as given,
     ):
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
@@ -84,7 +83,10 @@ def run_script(
                 kernel,
                 init_program(_PART),
                 folder=run,
-                shown={GUEST_PLACE: program, JOB_PLACE: given},
+                shown={
+                    GUEST_PLACE: program,
+                    JOB_PLACE: write_job(job, inside=folder, files={"script": content}),
+                },
                 output=output,
                 cpu=cpu,
                 seed=1,
