@@ -71,10 +71,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     pytest-xdist adds `@GROUP` to those of a group. `--last-failed` would not know them, and
     `make test`, which repeats what failed, would pass them over.
     """
-    if hasattr(session.config, "workerinput") or session.config.cache is None:
+    cache = getattr(session.config, "cache", None)  # None by `-p no:cacheprovider`
+    if hasattr(session.config, "workerinput") or cache is None:
         return
-    failed = session.config.cache.get(_LAST_FAILED, {})
-    session.config.cache.set(_LAST_FAILED, {_GROUP.sub("", name): True for name in failed})
+    failed = cache.get(_LAST_FAILED, {})
+    cache.set(_LAST_FAILED, {_GROUP.sub("", name): True for name in failed})
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

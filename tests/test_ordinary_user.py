@@ -27,7 +27,9 @@ from websockets.typing import Origin
 
 from longfat.engine import kernel as kernels
 from longfat.engine.sandbox.sandbox import SANDBOXES, VARIABLE
+from tests.kernels import KERNELS
 from tests.paths import REPOSITORY
+from tests.traps import TRAPS
 
 # So that the copies are made once.
 pytestmark = pytest.mark.xdist_group("ordinary user")
@@ -54,6 +56,15 @@ probes:
   rate: {of: h1-eth0, every: 100ms}
   packets: {kind: capture, of: h1-eth0}
 """
+
+ISOLATION_TESTS = (
+    "tests/common/guard",
+    "tests/engine/machine",
+    "tests/engine/sandbox",
+    "tests/execution/test_run_case.py",
+    "tests/execution/runs",
+)
+"""They also run as whoever runs the suite."""
 
 sandboxes = pytest.mark.parametrize("sandbox", [one.name for one in SANDBOXES])
 
@@ -118,12 +129,13 @@ def user() -> Iterator[User]:
         place = Path(name)
         place.chmod(0o755)
         home = place / "home"
-        for data in ("src", "kernel", "labs"):
+        for data in ("src", "kernel", "labs", "tests"):
             shutil.copytree(
                 REPOSITORY / data, home / data, ignore=shutil.ignore_patterns("__pycache__")
             )
         cache = home / ".cache" / "longfat"
-        for series in ("6.1", "7.2"):
+        shutil.copy(REPOSITORY / "pyproject.toml", home)
+        for series in KERNELS:
             found = kernels.find(series)
             shutil.copytree(found.folder, cache / "kernels" / found.digest)
         prefix: tuple[str, ...] = ()
@@ -186,29 +198,22 @@ def test_a_lab_by_its_name_with_plots_and_report(user: User) -> None:
     assert (runs / "default-seed1" / "raw" / "window.pcap").stat().st_size > 1_000_000
 
 
-TRAPS = (
-    "ln -s VICTIM /run/longfat/run/manifest.json; chmod 300 /run/longfat/run",
-    "mkdir -m 300 /run/longfat/run/series; ln -s VICTIM /run/longfat/run/series/rate.parquet",
-    "ln -s VICTIM $R/manifest.json; ln -s VICTIM $R/outcome.json; chmod 300 $R",
-    "mkdir -m 300 $R/series; ln -s VICTIM $R/series/rate.parquet",
-    "rm -rf $R/raw; mkdir -p HOME; ln -s HOME $R/raw",
-    "rm -rf $R/raw; ln -s / $R/raw",
-    "ln -sf VICTIM $R/raw/rtt.txt; ln -sf VICTIM $R/raw/rate.samples",
-    "mkdir -m 300 $R/other; ln -s VICTIM $R/other/way; chmod 000 $R/raw",
-    "ln -s VICTIM /run/longfat/job/job.json; ln -s VICTIM /tmp/longfat/run",
-    "mount -t hostfs none /mnt -o HOME; echo x > /mnt/victim; ln -s x /mnt/link; mkdir /mnt/dir",
-    "mount -t hostfs none /mnt -o /; echo x > /mntVICTIM; rm -f /mntVICTIM",
-    "mount -o remount,rw /; echo x > VICTIM; mkdir -p HOME && echo x > VICTIM",
-    "cd $R; for n in $(seq 1300); do mkdir d && cd d || break; done",
-    "mount -t proc none /mnt; r=root; for p in /mnt/[0-9]*; do echo x > $p/$r/VICTIM; done",
-    "head -c 100 /dev/zero > /dev/host_line; echo x > /proc/1/fd/3",
-)
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("tests", ISOLATION_TESTS)
+def test_the_tests_of_isolation_pass_for_an_ordinary_user(user: User, tests: str) -> None:
+    if not user.prefix:
+        pytest.skip("whoever runs the tests is one")
+    options = ("-q", "-p", "no:cacheprovider", "--timeout", "300")
+    done = user.run("-m", "pytest", *options, tests)
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
+    assert re.search(r"\b\d+ passed", done.stdout)
 
 
 @sandboxes
 def test_lines_of_a_study_reach_no_file_of_the_user(user: User, sandbox: str) -> None:
     victim = user.write("victims/victim", "precious")
-    before = {path: path.stat() for path in victim.parent.rglob("*")}
+    kernels_folder = user.home / ".cache" / "longfat" / "kernels"
+    before = _files(victim.parent, kernels_folder)
     cases = "".join(
         f"  trap{number}:\n    setup:\n"
         f"      - root: {json.dumps(_trap(line, victim))}\n"
@@ -220,13 +225,12 @@ def test_lines_of_a_study_reach_no_file_of_the_user(user: User, sandbox: str) ->
     head = STUDY.partition("flows:")[0]
     user.write("traps.yaml", f"{head}flows:\n{flow}probes:\n{probe}cases:\n{cases}")
     arguments = ("traps.yaml", "--no-cache", "--no-report", "--keep-going", "--out", f"t-{sandbox}")
+    user = user.with_quota("processes=200")
     done = user.longfat("run", *arguments, sandbox=sandbox)
     assert done.returncode in (0, 3), done.stderr
     assert "longfat/cli/" not in done.stderr  # a traceback of ours; the guest's may be in a message
     assert victim.read_text() == "precious"
-    after = {path: path.stat() for path in victim.parent.rglob("*")}
-    assert before.keys() == after.keys()
-    assert before[victim].st_mtime_ns == after[victim].st_mtime_ns
+    assert _files(victim.parent, kernels_folder) == before
     runs = list((user.home / f"t-{sandbox}").glob("trap*"))
     assert runs
     for run in runs:
@@ -234,6 +238,34 @@ def test_lines_of_a_study_reach_no_file_of_the_user(user: User, sandbox: str) ->
         assert not any(path.is_symlink() for path in left.values())
         own = {"commands.sh", "console.log", "manifest.json", "series", "series/rate.parquet"}
         assert left.keys() <= {*own, "raw", "raw/rtt.txt", "raw/rtt.txt.err", "raw/rate.samples"}
+
+
+@sandboxes
+def test_no_mount_shows_a_file_of_the_users(user: User, sandbox: str) -> None:
+    """Not even its size: by paths that climb, nor by links that a guest makes."""
+    victim = user.write("victims/victim", "precious")
+    up = "/.." * 20
+    lines = (
+        f"for place in / /.. {up} /tmp{up} /dev/shm{up}; do umount /mnt",
+        "mount -t hostfs none /mnt -o $place",
+        f"stat /mnt{victim} && echo seen by $place; done",
+        "mount -t hostfs none /media -o /tmp",
+        f"ln -s {victim.parent} /media/l; ln -s / /media/m",
+        "umount /mnt; mount -t hostfs none /mnt -o /tmp/l; stat /mnt/victim && echo seen by l",
+        f"umount /mnt; mount -t hostfs none /mnt -o /tmp/m; stat /mnt{victim} && echo seen by m",
+        "ls /media; echo end",
+    )
+    command = ("sh", "-c", "\n".join(lines))
+    done = user.longfat("exec", "--kernel", "7.2", "--", *command, sandbox=sandbox)
+    assert done.returncode == 0, done.stderr
+    assert "seen by" not in done.stdout
+    assert done.stdout.endswith("end\n")
+
+
+def _files(*folders: Path) -> dict[Path, tuple[int, int, int]]:
+    """Return what is in folders, with modes, sizes and times of change in nanoseconds."""
+    stats = {path: path.lstat() for folder in folders for path in (folder, *folder.rglob("*"))}
+    return {path: (one.st_mode, one.st_size, one.st_mtime_ns) for path, one in stats.items()}
 
 
 def _trap(line: str, victim: Path) -> str:

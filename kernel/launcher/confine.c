@@ -13,6 +13,7 @@
  *   --read PATH           files and folders that may be read
  *   --execute PATH        those that may also be executed
  *   --write PATH          those that may be read and written
+ *   --write-own PATH      likewise, but no symbolic links may be made there
  *   --landlock yes        fail where the host has no Landlock; without it, go on
  *   --filter HEX          a BPF program for seccomp(2): struct sock_filter, in hex
  *
@@ -322,6 +323,9 @@ int main(int argc, char **argv)
 		} else if (!strcmp(option, "--write")) {
 			if (ruleset >= 0)
 				allow(ruleset, value, WRITE & handled);
+		} else if (!strcmp(option, "--write-own")) {
+			if (ruleset >= 0)
+				allow(ruleset, value, WRITE & ~MAKE_SYM & handled);
 		} else {
 			fail_usage(option);
 		}

@@ -97,6 +97,18 @@ __attribute__((constructor)) static void read_view(void)
 }
 
 /*
+ * Whether a part of a path is "..", which would lead out of the view. Only the options of a
+ * mount of hostfs can have one: the kernel follows those of its programs itself.
+ */
+static int climbs(const char *path)
+{
+	for (const char *at = path; (at = strstr(at, "/..")); at++)
+		if (at[3] == '/' || !at[3])
+			return 1;
+	return 0;
+}
+
+/*
  * Return the host's path for one of the kernel's, in one of the buffers; NULL, and errno,
  * if it gets too long.
  */
@@ -108,6 +120,10 @@ static const char *real(const char *path, int which)
 		return path;
 	while (path[1] == '/')
 		path++;
+	if (climbs(path)) {
+		errno = ENOENT;
+		return NULL;
+	}
 	for (int i = 0; i < count; i++) {
 		const struct part *part = &parts[i];
 

@@ -212,6 +212,20 @@ def test_another_discipline_can_be_its_queue(play: Play) -> None:
     assert list(arrived) == list(range(11))
 
 
+def test_a_process_without_cap_net_admin_begins_no_trace(each_kernel: Kernel) -> None:
+    drop = "setpriv --bounding-set -net_admin --inh-caps -net_admin"
+    with Network(kernel=each_kernel.series) as net:
+        h1, h2 = net.host("h1", "10.0.0.1/8"), net.host("h2", "10.0.0.2/8")
+        net.link(h1, h2)
+        h1.run("tc qdisc add dev h1-eth0 root handle 1: trace; echo rates repeat 0 10 > /tmp/t")
+        h1.run("echo h1-eth0 1 /tmp/t > /tmp/command")
+        begin = f"dd if=/tmp/command of={CONTROL}"
+        done = h1.run(f"{drop} {begin}", check=False)
+        assert "Operation not permitted" in done.stderr
+        # The table has no row, which is the next to be looked at.
+        assert "Invalid argument" in h1.run(begin, check=False).stderr
+
+
 def test_a_table_without_rates_delays_and_holds_nothing_up(play: Play) -> None:
     trace = parse_trace(b"time_s,delay_ms\n0,10\n1,10\n")
     packets = [Packet(BEGIN_NS + 10**6 + n * 100_000, 1400) for n in range(50)]
