@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from longfat.cli.grade import grade
+from longfat.errors import HostError
+from longfat.execution import tools
 from tests.command import longfat
 from tests.mutations.class_files import metadata
 from tests.paths import REPOSITORY
@@ -132,3 +135,35 @@ def test_what_students_are_given_gets_no_points_for_nothing(tmp_path: Path) -> N
     assert {one["exercise"]: one["points"] for one in found["exercises"] if one["points"]} == {
         "reason": 2
     }
+
+
+def test_a_submission_that_cannot_be_graded_costs_no_other_one(
+    class_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (class_folder / "carol").symlink_to("nowhere")
+    shutil.copytree(class_folder / "alice", class_folder / "dora")
+    study = class_folder / "dora" / "study.yaml"
+    probe = "probes:\n  packets: {kind: capture, of: h1-eth0}\n"
+    text = study.read_text()
+    assert "\nprobes:\n" in text
+    study.write_text(text.replace("\nprobes:\n", f"\n{probe}", 1))
+    # The host's programs but for tcpdump, which Dora's probe needs.
+    programs = class_folder / "programs"
+    programs.mkdir()
+    for folder in tools.GUEST_PATH.split(":"):
+        for path in Path(folder).iterdir():
+            if path.name != "tcpdump" and not (programs / path.name).exists():
+                (programs / path.name).symlink_to(path)
+    monkeypatch.setattr(tools, "GUEST_PATH", str(programs))
+    monkeypatch.chdir(class_folder)
+    words = ["carol", "dora", "alice", "--against", "lab", "--json", "--out", "out"]
+    with pytest.raises(HostError, match="not graded: dora"):
+        grade.main(words, standalone_mode=False)
+    carol, dora, alice = json.loads(capsys.readouterr().out)["submissions"]
+    # All but the answer that the solution has as the key.
+    assert (alice["points"], alice["failure"]) == (17, "")
+    assert (carol["points"], carol["failure"]) == (0, "")
+    assert "a link to one" in carol["exercises"][0]["reasons"][0]
+    assert (dora["points"], dora["problems"]) == (0, [])
+    assert "tcpdump" in dora["failure"]
+    assert "tcpdump" not in (class_folder / "out" / "dora.html").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,7 @@ from longfat.common.atomic import write_whole
 from longfat.common.extras import need
 from longfat.common.suggest import listed, nearest
 from longfat.common.terminal_text import printable_line
-from longfat.errors import ExitCode, InputError
+from longfat.errors import ExitCode, HostError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +109,8 @@ def grade(
     """Grade each SUBMISSION, a student's folder, against the instructor's file of LAB.
 
     Everything is rerun, in sandboxes and within the lab's limits; no submitted result is
-    trusted. An error in a submission costs points and does not stop the grading.
+    trusted. An error in a submission costs points and does not stop the grading; nor does a
+    submission that cannot be graded, but then the exit code is 3.
     """
     need("series")
     # They load what runs cases.
@@ -147,8 +149,7 @@ def grade(
         echo(json.dumps(_document(graded, grading), indent=2))
     else:
         print_graded(graded, console=stdout())
-    if exercises and not all(score.is_full for one in graded for score in one.scores):
-        raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
+    _exit(graded, is_all_or_nothing=bool(exercises))
 
 
 def _submissions(
@@ -182,8 +183,8 @@ def _submissions(
         _print_message(f"{roster}: not in the roster: {', '.join(unknown)}")
     found = []
     for folder in folders:
-        # An InputError: who typed it is the instructor.
-        if not folder.exists():
+        # An InputError: who typed it is the instructor. A dangling link is the student's.
+        if not os.path.lexists(folder):
             raise InputError(f"{folder}: there is no such submission")
         name = folder.absolute().name or folder.resolve().name
         entry = entries.get(name, Entry(folder=name))
@@ -211,8 +212,6 @@ def _grade(
     exercises: Sequence[str],
     jobs: int | None,
 ) -> list[Graded]:
-    import os  # noqa: PLC0415
-
     from longfat.analysis.grading import grade as grade_one  # noqa: PLC0415  as in grade
 
     console = stderr()
@@ -235,6 +234,15 @@ def _grade(
             player.end()
             raise
     return graded
+
+
+def _exit(graded: Sequence[Graded], *, is_all_or_nothing: bool) -> None:
+    """End with the exit code that fits: a good one by returning."""
+    failed = [one.submission.student for one in graded if one.failure]
+    if failed:
+        raise HostError(f"not graded: {', '.join(failed)}")
+    if is_all_or_nothing and not all(score.is_full for one in graded for score in one.scores):
+        raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
 
 
 def _document(graded: Sequence[Graded], grading: Grading) -> dict[str, object]:

@@ -19,7 +19,7 @@ from longfat.cli.options import json_option
 from longfat.common import resources
 from longfat.common.atomic import write_whole
 from longfat.common.suggest import listed, nearest
-from longfat.errors import ExitCode, InputError
+from longfat.errors import ExitCode, HostError, InputError
 from longfat.execution.compile import expected_virtual_s
 from longfat.study import Study, read_study
 from longfat.study.courses import all_courses, course_of, sorted_by_course
@@ -192,6 +192,8 @@ def check(folder: Path) -> None:
         student=SOLUTION, folder=solution, seed=_SOLUTION_SEED, is_solution=True
     )
     graded = grade(submission, grading, player=Player(ResultCache(), Toolbox()))
+    if graded.failure:
+        raise HostError(graded.failure)
     print_graded([graded], console=stdout())
     if not all(score.is_full for score in graded.scores):
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)

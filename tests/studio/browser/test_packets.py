@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from longfat.analysis.packets.capture import frames_of, open_capture
 from tests.analysis.packets.made import transfer
@@ -193,10 +193,17 @@ def test_hovering_marks_the_same_time_in_packets_and_charts(page: Page) -> None:
 def test_hovering_marks_the_same_time_in_the_time_sequence_plot(page: Page) -> None:
     charts = page.get_by_role("region", name="Charts beside the packets")
     legend = charts.get_by_role("group", name="Throughput: values")
+    held: list[Route] = []
+    page.route("**/api/packet-sequence?*", held.append)
     page.get_by_role("button", name="Time-sequence").click()
     plot = page.get_by_role("img", name=re.compile("Time-sequence plot of stream"))
     ring = plot.locator(".readout-ring")
+    # The pointer may be in the charts before the plot's data is there.
     hover_chart(page, charts, 0.5)
+    expect(ring).to_have_count(0)
+    page.unroute("**/api/packet-sequence?*")
+    for one in held:
+        one.continue_()
     expect(ring).to_be_visible()
     before_s = seconds(legend.inner_text())
     plot.locator(".u-over").hover()

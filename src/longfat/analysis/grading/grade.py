@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.analysis.grading.judge import Judge
 from longfat.analysis.grading.play import Player
-from longfat.analysis.grading.scores import Graded
+from longfat.analysis.grading.scores import Graded, Score
 from longfat.analysis.grading.submission import Handed, Submission, take_in
 from longfat.common.guard import scratch_folder
+from longfat.errors import LongfatError
 from longfat.study.grading.model import KEY_PREFIX, Exercise, Grading, PartKind
 from longfat.study.grading.read import REPORT_FLOW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_MAX_FAILURE_LENGTH = 1_000
 
 
 def grade(
@@ -33,37 +38,69 @@ def grade(
         player: runs what has to be run.
         exercises: the names of the exercises to grade; all, if there are none.
 
+    Returns:
+        The points; with `failure`, if the submission could not be graded. That need not be its
+        author's fault, and costs no other submission.
+
     Raises:
-        LongfatError: the instructor's study failed, or the host lacks something. Nothing in
-            a submission raises: it costs points.
+        LongfatError: the instructor's study failed.
     """
     chosen = [one for one in grading.exercises if not exercises or one.name in exercises]
-    needed = needed_parts(chosen, grading)
     with scratch_folder() as scratch:
-        handed = {}
-        for part in needed:
-            folder = scratch / "files" / part
-            folder.mkdir(parents=True)
-            taken = take_in(submission, grading.parts[part], grading, folder, player.scripts)
-            handed[part] = player.play(taken, limits=grading.limits, out=scratch / "runs" / part)
-        keys = _keys(chosen)
-        key = player.key(grading, keys, seed=submission.seed, out=scratch / "runs" / "key")
-        results = {
-            **_results(handed.values()),
-            **{f"{KEY_PREFIX}{case}": run.metrics for case, run in key.items()},
-        }
-        judge = Judge(grading, handed, results, submission.is_solution)
-        scores = tuple(map(judge.score, chosen))
-        late_s = _late_s(submission.submitted, grading.deadline)
-        return Graded(
-            submission=submission,
-            grading=grading,
-            scores=scores,
-            findings=tuple(dict.fromkeys(judge.findings())),
-            problems=tuple(_problems(handed.values())),
-            late_s=late_s,
-            late_share=grading.late.share(late_s) if grading.late and late_s else 0.0,
+        runs = player.key(
+            grading, _keys(chosen), seed=submission.seed, out=scratch / "runs" / "key"
         )
+        key = {f"{KEY_PREFIX}{case}": run.metrics for case, run in runs.items()}
+        try:
+            handed = {
+                part: _played(submission, grading, part, player=player, scratch=scratch)
+                for part in needed_parts(chosen, grading)
+            }
+            results = {**_results(handed.values()), **key}
+            judge = Judge(grading, handed, results, submission.is_solution)
+            scores = tuple(map(judge.score, chosen))
+            findings = tuple(dict.fromkeys(judge.findings()))
+        except Exception as error:  # whatever it is
+            return _not_graded(submission, grading, chosen, error)
+    late_s = _late_s(submission.submitted, grading.deadline)
+    return Graded(
+        submission=submission,
+        grading=grading,
+        scores=scores,
+        findings=findings,
+        problems=tuple(_problems(handed.values())),
+        late_s=late_s,
+        late_share=grading.late.share(late_s) if grading.late and late_s else 0.0,
+    )
+
+
+def _played(
+    submission: Submission, grading: Grading, part: str, *, player: Player, scratch: Path
+) -> Handed:
+    folder = scratch / "files" / part
+    folder.mkdir(parents=True)
+    taken = take_in(submission, grading.parts[part], grading, folder, player.scripts)
+    return player.play(taken, limits=grading.limits, out=scratch / "runs" / part)
+
+
+def _not_graded(
+    submission: Submission, grading: Grading, exercises: Iterable[Exercise], error: Exception
+) -> Graded:
+    failure = str(error)
+    if not isinstance(error, LongfatError):
+        frames = traceback.extract_tb(error.__traceback__)
+        at = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
+        failure = f"an error in longfat ({at}): {type(error).__name__}: {error}"
+    failure = failure[:_MAX_FAILURE_LENGTH]
+    return Graded(
+        submission=submission,
+        grading=grading,
+        scores=tuple(
+            Score(exercise=one, points=0.0, reasons=("it could not be graded",))
+            for one in exercises
+        ),
+        failure=failure,
+    )
 
 
 def needed_parts(exercises: Sequence[Exercise], grading: Grading) -> list[str]:

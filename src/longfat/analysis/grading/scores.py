@@ -61,6 +61,7 @@ class Graded:
         scores: one for each exercise.
         findings: what checks found, whether they cost points or not.
         problems: why parts, or cases of them, could not be used.
+        failure: why the submission could not be graded; empty if it was.
         late_s: how long after the deadline it came, in seconds; 0 if in time or not known.
         late_share: the share of the earned points which that costs.
     """
@@ -70,6 +71,7 @@ class Graded:
     scores: tuple[Score, ...]
     findings: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
+    failure: str = ""
     late_s: float = 0.0
     late_share: float = 0.0
 
@@ -135,4 +137,5 @@ class Graded:
                 for one in self.findings
             ],
             "problems": list(self.problems),
+            "failure": self.failure,
         }

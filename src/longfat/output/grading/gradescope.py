@@ -28,6 +28,8 @@ def gradescope_results(graded: Graded, *, took_s: float | None = None) -> dict[s
         took_s: how long grading took, in seconds.
     """
     lines = [f"Seed {graded.submission.seed}."]
+    if graded.failure:
+        lines.append("This could not be graded. Your instructor knows the reason.")
     if graded.penalty:
         lines.append(f"Late: {graded.penalty:g} of {graded.earned:g} points are taken off.")
     lines += graded.problems

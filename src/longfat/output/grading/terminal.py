@@ -38,12 +38,12 @@ def print_graded(graded: Sequence[Graded], *, console: Console) -> None:
         table.add_column(head, justify="right", no_wrap=True)
     table.add_row("", *(f"/{exercise.points:g}" for exercise in exercises), *([""] if late else []))
     for one in graded:
-        cells = [f"{score.points:g}" for score in one.scores]
+        cells = ["-" if one.failure else f"{score.points:g}" for score in one.scores]
         cells += [f"-{one.penalty:g}" if one.penalty else ""] if late else []
         table.add_row(
             Text(printable_line(one.submission.student), style="bold"),
             *cells,
-            f"{one.total:g} of {one.most:g}",
+            "not graded" if one.failure else f"{one.total:g} of {one.most:g}",
         )
     _print(table, console)
     for one in graded:
@@ -51,8 +51,8 @@ def print_graded(graded: Sequence[Graded], *, console: Console) -> None:
 
 
 def _print_reasons(graded: Graded, console: Console) -> None:
-    lines: list[tuple[str, str]] = []
-    for score in graded.scores:
+    lines: list[tuple[str, str]] = [("not graded", graded.failure)] if graded.failure else []
+    for score in () if graded.failure else graded.scores:
         for number, reason in enumerate(score.reasons):
             key = f" [key: {score.key}]" if score.key and number == 0 else ""
             lines.append((score.exercise.name, f"{reason}{key}"))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.grading import CHECKS, Player, grade
 from longfat.engine.sandbox.quota import current_quota
-from longfat.errors import LongfatError
+from longfat.errors import HostError, LongfatError
 from longfat.execution.cache import ResultCache
 from longfat.execution.tools import Toolbox
 from longfat.studio.http_error import HttpError
@@ -212,6 +212,8 @@ class Checks:
                     player=check.player,
                     exercises=[one.name for one in check.exercises],
                 )
+                if graded.failure:
+                    raise HostError(graded.failure)
                 if not check.cancelled.is_set():
                     self._keep(lab, graded, digests)
                     state, problem = "done", ""
