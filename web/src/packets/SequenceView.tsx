@@ -66,6 +66,7 @@ export function SequenceView({ capture, stream, origin_s, view, choose }: Sequen
     });
     plot.current = made;
     made.setMoment(moment.current);
+    made.setHover(hoveredInCharts(view.store.getState()));
     const stop = view.store.subscribe((state) => made.setHover(hoveredInCharts(state)));
     return () => {
       stop();

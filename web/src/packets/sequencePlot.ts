@@ -58,7 +58,11 @@ export class SequencePlot {
   setHover(charted_s: number | null): void {
     if (charted_s === null && this.charted_s === null) return;
     this.charted_s = charted_s;
-    const { plot, origin_s } = this;
+    this.placeRing();
+  }
+
+  private placeRing(): void {
+    const { plot, origin_s, charted_s } = this;
     const left = charted_s === null ? -1 : plot.valToPos(charted_s + origin_s, "x");
     const isInside = left >= 0 && left <= plot.over.clientWidth;
     plot.setCursor({ left: isInside ? left : -10, top: -10 }, false);
@@ -128,7 +132,13 @@ export class SequencePlot {
       cursor: { drag: { x: true, y: true, uni: 24 }, points: { show: false }, bind: { dblclick: () => () => (this.reset(), null) } },
       hooks: {
         ready: [(plot) => plot.setScale("y", { min: this.extent("y")[0] ?? 0, max: this.extent("y")[1] ?? 1 })],
-        draw: [(plot) => this.paint(plot)],
+        draw: [
+          (plot) => {
+            this.paint(plot);
+            // The scales may have changed, or come only now: the time can be hovered before the plot is there.
+            if (this.charted_s !== null) this.placeRing();
+          },
+        ],
         setScale: [(plot, scale) => scale === "y" && this.handlers.unit(axisUnit(plot, "bytes"))],
         setCursor: [(plot) => {
           if (this.charted_s !== null) return;
