@@ -50,6 +50,7 @@ class Student:
         found: checks that find something, with a piece of what.
         late: how long after the deadline it comes.
         penalty: the share of the points that this costs.
+        unused: a piece of what is said of parts that are not the student's to give.
         is_endless: it runs until its limit.
     """
 
@@ -58,6 +59,7 @@ class Student:
     found: Mapping[str, Text] = field(default_factory=dict)
     late: timedelta = timedelta(hours=-1)
     penalty: float = 0.0
+    unused: str = ""
     is_endless: bool = False
 
 
@@ -407,6 +409,48 @@ STUDENTS: Mapping[str, Student] = {
         edits=(change("study.yaml", "  tuned:", "  tunned:"),),
         lost=lost("the study has no case 'tuned'", "fill"),
     ),
+    # -- what is not theirs to give
+    "program-in-the-flows-place": Student(
+        edits=(
+            change("study.yaml", _TUNED_LINES, ""),
+            change(
+                "study.yaml",
+                "  tuned:\n",
+                "  tuned:\n    flows: {bulk: {program: h1 -> h2, run: echo 450,"
+                " metrics: {receiver: {regex: '([0-9]+)', unit: mbit}}}}\n",
+            ),
+        ),
+        lost=lost(_UNSET, "fill"),
+        found={"buffers": _LIMITED},
+        unused="tuned: not taken from the study: the flows",
+    ),
+    "window-in-place-of-buffers": Student(
+        edits=(
+            change("study.yaml", _TUNED_LINES, ""),
+            change(
+                "study.yaml",
+                "  tuned:\n",
+                "  tuned:\n    flows: {bulk: {window: 16MB}}\n",
+            ),
+        ),
+        lost=lost(_UNSET, "fill"),
+        found={"buffers": _LIMITED},
+        unused="tuned: not taken from the study: the flows",
+    ),
+    "case-called-as-a-part": Student(
+        edits=(
+            add("study.yaml", "\n  path:\n    title: an easier path\n"),
+            change("path.yaml", "100ms", "50ms"),
+        ),
+        lost=lost("it does not hold that a ping takes 100 ms", "path"),
+        unused="path: the lab has no case of this name",
+    ),
+    "own-probes": Student(
+        edits=(
+            change("study.yaml", "probes:\n", "probes:\n  queue: {of: s1-eth2, every: 10ms}\n"),
+        ),
+        unused="not taken from the study: the probes",
+    ),
     # -- hostile
     "forged-results": Student(
         edits=(
@@ -466,7 +510,7 @@ STUDENTS: Mapping[str, Student] = {
                 "run: head -c 1000000000 /dev/zero, output_limit: 1GB}}\n",
             ),
         ),
-        lost=lost("but its quota is 128 MB", "fill"),
+        unused="not taken from the study: the flows",
     ),
     "sleeps-for-ever": Student(
         edits=(add("path.yaml", '- h1: "sleep infinity"\n'),),
@@ -475,11 +519,11 @@ STUDENTS: Mapping[str, Student] = {
     ),
     "a-year-of-traffic": Student(
         edits=(change("study.yaml", "time: 6s", "time: 86400s"),),
-        lost=lost("of virtual time, and 600 s are allowed", *BUFFERS),
+        unused="not taken from the study: the flows",
     ),
     "much-memory": Student(
         edits=(change("study.yaml", "title: buffers of", "memory: 64GB\n    title: buffers of"),),
-        lost=lost("needs a machine of 64.0 GB", "fill"),
+        unused="tuned: not taken from the study: the memory",
     ),
     "links": Student(
         edits=(link("study.yaml", "/etc/passwd"), link("answers.yaml", "../good/answers.yaml")),

@@ -117,5 +117,8 @@ def wrong(graded: dict[str, Graded], name: str) -> Iterator[str]:
     for check, piece in student.found.items():
         if not has(words.get(check, ""), piece):
             yield f"{check}: {piece!r} is not in {words.get(check)!r}"
+    unused = " | ".join(found.problems)
+    if student.unused not in unused:
+        yield f"{student.unused!r} is not in {unused!r}"
     told = [*found.problems, *(reason for score in found.scores for reason in score.reasons)]
     yield from (f"it is told {one!r}" for one in told if "/tmp" in one or "LONGFAT_" in one)

@@ -81,6 +81,10 @@ def open_terminals(page: Page, labels: list[str]) -> dict[str, PageTerminal]:
 @pytest.mark.timeout(1800)
 def test_figures_are_those_of_the_source(page: Page) -> None:
     lab = shortened(read_lab("lab16"))
+    # A session of the studio has no folder of the user's, and says so.
+    for step in lab["steps"]:
+        if isinstance(step[1], str) and step[1].startswith("xdg-open "):
+            step[2] = {"prints": "is in the machine's memory"}
     open_lab(page, _TITLES["lab16"])
     student = Student(
         open_terminals(page, lab["terminals"]), pause=lambda s: page.wait_for_timeout(1000 * s)

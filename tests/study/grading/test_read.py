@@ -60,6 +60,20 @@ def test_there_may_be_several_hints(tmp_path: Path) -> None:
     assert hints[:3] == [("one", "and two"), ("only one",), ()]
 
 
+def test_what_is_taken_follows_from_the_checks(tmp_path: Path) -> None:
+    read(tmp_path)
+    always = ("network", "setup", "files")
+    assert read_grading(tmp_path / "grading.yaml").parts["mine"].takes == always
+    read(tmp_path, FILE.replace("[shaper, rate]", "[overlap, algorithm]"))
+    taken = read_grading(tmp_path / "grading.yaml").parts["mine"].takes
+    assert set(taken) == {*always, "congestion", "times"}
+    read(
+        tmp_path,
+        FILE.replace("mine: {study: study.yaml}", "mine: {study: study.yaml, takes: setup}"),
+    )
+    assert read_grading(tmp_path / "grading.yaml").parts["mine"].takes == ("setup",)
+
+
 def test_the_template_is_good() -> None:
     found = read_grading(TEMPLATE)
     assert found.points == 20
@@ -98,6 +112,25 @@ def test_the_template_is_good() -> None:
             "is no answers",
         ),
         ("answer: 500mbit * 100ms, unit: MB", "hint: x", "13:8", "needs a key"),
+        (
+            "mine: {study: study.yaml}",
+            "mine: {study: study.yaml, takes: [setup, seed]}",
+            "5:36: parts.mine.takes",
+            "there is no 'seed'",
+        ),
+        (
+            "mine: {study: study.yaml}",
+            "mine: {study: study.yaml, nodes: [h1, s3]}",
+            "5:36: parts.mine.nodes",
+            "there is no 's3'",
+        ),
+        (
+            "path.yaml, case: bare",
+            "path.yaml, case: bare, takes: setup",
+            "4:47: parts.path.takes",
+            "takes is of study",
+        ),
+        ("path: {setup", "tuned: {setup", "4:10: parts.tuned", "called as a case"),
     ],
 )
 def test_what_is_wrong_has_a_place(

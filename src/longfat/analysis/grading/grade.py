@@ -159,6 +159,8 @@ def _problems(parts: Iterable[Handed]) -> Iterator[str]:
     for handed in parts:
         if handed.problem:
             yield f"{handed.part.name}: {handed.problem}"
+        for words in handed.unused:
+            yield f"{handed.part.name}: {words}"
         for played in handed.cases:
             if played.problem:
                 yield f"{handed.part.name}, {played.name}: {played.problem}"

@@ -9,12 +9,13 @@ be read costs the points of its part, and is reported.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.analysis.grading.taking import check_node, fitting_probes, taken_case
 from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.model.case import Case
@@ -36,7 +37,6 @@ from longfat.study.read import read_study
 if TYPE_CHECKING:
     from longfat.execution.runs import Run
     from longfat.model.network import HostRoot
-    from longfat.model.probes import Probe
     from longfat.study.formats.mininet import MininetNetwork
 
 LARGEST_DRAWN_SEED = 1_000_000
@@ -114,6 +114,7 @@ class Handed:
         answers: its answers, by the questions' names.
         reports: its reports of iperf3, by name.
         notes: what could not be carried over of a network.
+        unused: what of a study is the exercise's, and so was not taken from the student.
         problem: why it cannot be used; empty if it can.
     """
 
@@ -122,6 +123,7 @@ class Handed:
     answers: Mapping[str, Answer] = field(default_factory=dict)
     reports: Mapping[str, AnyReport] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     problem: str = ""
 
     def ran(self, cases: Mapping[str, Played]) -> Handed:
@@ -271,26 +273,23 @@ class _Reader:
             raise fields["cases"].error(f"here are more than {most} cases, and so many are run")
         study = read_study(path, beside=self._beside(beside))
         ours = self.grading.study.cases
-        first = next(iter(ours.values())).case
         for planned in study.cases.values():
             if planned.case.packages not in ((), *(one.case.packages for one in ours.values())):
                 raise InputError(
                     "these are not the packages of the lab, and no others are installed",
                     place=next(iter(planned.places.packages), None),
                 )
-        cases = [
-            Played(
-                name=name,
-                title=planned.title if planned.title != study.title else "",
-                case=replace(
-                    planned.case,
-                    kernel=(ours[name].case if name in ours else first).kernel,
-                    seed=self.submission.seed,
-                ),
-            )
-            for name, planned in study.cases.items()
-        ]
-        return Handed(part=self.part, cases=tuple(cases))
+        cases, unused = [], []
+        for name, planned in study.cases.items():
+            if name not in ours:
+                unused.append(f"{name}: the lab has no case of this name, so it was not run")
+                continue
+            case, others = taken_case(planned, ours[name], self.part, seed=self.submission.seed)
+            title = planned.title if planned.title != study.title else ""
+            cases.append(Played(name=name, title=title, case=case))
+            if others:
+                unused.append(f"{name}: not taken from the study: {listed(others)}")
+        return Handed(part=self.part, cases=tuple(cases), unused=tuple(unused))
 
     def _base(self) -> Case | None:
         if self.part.case is None:
@@ -310,6 +309,8 @@ class _Reader:
                     f"there is no node {line.command.node!r} (there are: {listed(known)})",
                     place=line.node_place,
                 )
+        for line in lines:
+            check_node(line.command.node, self.part, place=line.node_place)
         case = replace(base, setup=(*base.setup, *(line.command for line in lines)))
         return Handed(part=self.part, cases=(Played(name=self.part.name, case=case),))
 
@@ -347,25 +348,6 @@ class _Reader:
             )
         else:
             case = replace(base, network=network, setup=setup, files=(), events=())
-            case = replace(case, probes=tuple(self._probes(case)))
+            case = replace(case, probes=tuple(fitting_probes(case)))
         played = Played(name=self.part.name, case=case, labels=labels)
         return Handed(part=self.part, cases=(played,), notes=notes)
-
-    def _probes(self, case: Case) -> Iterator[Probe]:
-        """Check that the lab's traffic fits into a student's network; yield the probes that do."""
-        hosts = {host.name for host in case.network.hosts}
-        for flow in case.flows:
-            for name in (flow.source, flow.target):
-                if name not in hosts:
-                    raise InputError(
-                        f"the lab's traffic runs from {flow.source} to {flow.target}, and this "
-                        f"network has no host {name!r} (its hosts: {listed(sorted(hosts))})"
-                    )
-        flows = {flow.name: flow for flow in case.flows}
-        for probe in case.probes:
-            problems = [
-                probe.target_problem(name, network=case.network, flows=flows)
-                for name in probe.targets
-            ]
-            if not any(problems):
-                yield probe

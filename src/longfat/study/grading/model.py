@@ -31,6 +31,15 @@ KEY_PREFIX = "key-"
 CHECKS = ("algorithm", "overlap", "shaper", "buffers", "figures", "rate")
 """The checks for mistakes that no tool reports; `longfat.analysis.grading.checks` has them."""
 
+TAKEN = ("network", "setup", "files", "events", "congestion", "times")
+"""What a case of a student's study may be taken from; all else is the instructor's."""
+
+ALWAYS_TAKEN = ("network", "setup", "files")
+"""What is taken of every such case."""
+
+TAKEN_FOR = {"algorithm": "congestion", "overlap": "times"}
+"""What a check is about, and so is taken where an exercise of the part has that check."""
+
 _DAY_S = 86400.0
 _LONG = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(h|d|w)")
 _LONG_S = {"h": 3600.0, "d": _DAY_S, "w": 7 * _DAY_S}
@@ -273,6 +282,25 @@ class Part:
         label="Rate",
         help="the rate of the lab's link, which no throughput can exceed",
         absent="computed from the links and set-up lines on the path",
+    )
+    takes: tuple[str, ...] = declare(
+        Names(what="what is taken from a student, or a list"),
+        default=(),
+        label="Takes",
+        help="of `study`: what is taken from a student's case, where all else is that of the "
+        "instructor's case of the same name: "
+        + ", ".join(f"`{name}`" for name in TAKEN)
+        + " (`congestion`: each flow's algorithm, `times`: when it starts)",
+        absent="the network, the set-up lines and the files; `congestion` or `times` if an "
+        "exercise of the part has the check `algorithm` or `overlap`",
+    )
+    nodes: tuple[str, ...] = declare(
+        Names(what="the name of a node, or a list of them"),
+        default=(),
+        label="Nodes",
+        help="of `study` and `setup`: the nodes at which a student may have set-up lines "
+        "beside those of the instructor's case",
+        absent="all nodes, and root",
     )
 
 

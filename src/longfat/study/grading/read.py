@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,11 @@ from longfat.study.claims.rows import Rows
 from longfat.study.claims.terms import DIMENSIONS, PLAIN, Term
 from longfat.study.document import read_document
 from longfat.study.grading.model import (
+    ALWAYS_TAKEN,
     CHECKS,
     KEY_PREFIX,
+    TAKEN,
+    TAKEN_FOR,
     Exercise,
     Grading,
     Late,
@@ -89,12 +92,13 @@ def read_grading(path: Path) -> Grading:
     named = fields["exercises"].named("exercises by name")
     if not named:
         raise fields["exercises"].error("here is no exercise")
+    exercises = tuple(reader.read(name, node) for name, node in named.items())
     return Grading(
         file=file,
         folder=file.parent,
         study=study,
-        parts=parts,
-        exercises=tuple(reader.read(name, node) for name, node in named.items()),
+        parts={name: _with_takes(part, exercises) for name, part in parts.items()},
+        exercises=exercises,
         late=_declared(Late, fields["late"], "what lateness costs") if "late" in fields else None,
         limits=(_declared(Limits, fields["limits"], "limits") if "limits" in fields else Limits()),
         known=known,
@@ -139,9 +143,18 @@ def _parts(node: Node, study: Study) -> dict[str, Part]:
             **read_fields(Part, fields),
         )
         _check_case(part, fields, study, value)
+        _check_taken(part, fields, study)
         found[name] = part
     if not found:
         raise node.error("here is no part")
+    if any(part.kind is PartKind.STUDY for part in found.values()):
+        for name, part in found.items():
+            if name in study.cases and part.kind not in (PartKind.STUDY, PartKind.ANSWERS):
+                raise InputError(
+                    f"the part {name!r} is called as a case of {study.file}, and claims would not "
+                    "say which of the two they mean",
+                    place=part.place,
+                )
     return found
 
 
@@ -174,6 +187,34 @@ def _check_case(part: Part, fields: Mapping[str, Node], study: Study, node: Node
             )
     elif part.kind is PartKind.SETUP or (takes and not part.files[0].endswith(".py")):
         raise node.error("the field case is missing: the case of the instructor's study")
+
+
+def _check_taken(part: Part, fields: Mapping[str, Node], study: Study) -> None:
+    """Check what is taken from a student."""
+    kinds = {"takes": (PartKind.STUDY,), "nodes": (PartKind.STUDY, PartKind.SETUP)}
+    for key, allowed in kinds.items():
+        if key in fields and part.kind not in allowed:
+            raise fields[key].error(f"{key} is of {listed(allowed)}, and this part is {part.kind}")
+    cases = study.cases.values() if part.case is None else [study.cases[part.case]]
+    nodes = [name for planned in cases for name in planned.case.network.node_names()]
+    for key, given, known in (
+        ("takes", part.takes, TAKEN),
+        ("nodes", part.nodes, [*dict.fromkeys(nodes), "root"]),
+    ):
+        for name in given:
+            if name not in known:
+                raise fields[key].error(
+                    f"there is no {name!r}{nearest(name, known)} (there are: {listed(known)})"
+                )
+
+
+def _with_takes(part: Part, exercises: Iterable[Exercise]) -> Part:
+    """Return a part with what is taken of it, if it is not written: what its checks need."""
+    if part.takes or part.kind is not PartKind.STUDY:
+        return part
+    checks = {check for one in exercises if one.part == part.name for check in one.checks}
+    needed = (taken for check, taken in TAKEN_FOR.items() if check in checks)
+    return replace(part, takes=(*ALWAYS_TAKEN, *needed))
 
 
 def report_name(file: str) -> str:
