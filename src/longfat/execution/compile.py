@@ -82,13 +82,14 @@ def compile_job(case: Case) -> dict[str, Any]:
         for flow in case.flows
     ]
     traced = list(traced_links(case.network, case.files))
-    files = [*case.files, *(link.file for link in traced)]
+    files = [*(() if case.untrusted else case.files), *(link.file for link in traced)]
     return {
         "output": _output_files(case),
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
         "files": [file.to_json() for file in files],
         "traces": [{"node": link.node, "order": link.order, "control": CONTROL} for link in traced],
         "roots": {host: root.order(host) for host, root in case.network.roots.items()},
+        "apart": {"files": [file.to_json() for file in case.files]} if case.untrusted else None,
         "setup": [_command(command, case.network) for command in case.setup],
         "flows": flows,
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
@@ -101,7 +102,8 @@ def compile_job(case: Case) -> dict[str, Any]:
         },
         "modules": sorted(
             {module for flow in flows for one in flow["processes"] for module in one["forks"][:1]}
-            | ({"longfat.guest.files"} if files else set())
+            | ({"longfat.guest.files"} if files or case.files else set())
+            | ({"longfat.guest.apart"} if case.untrusted else set())
             | ({"longfat.guest.events"} if case.events else set())
             | ({"longfat.guest.roots"} if case.network.roots else set())
         ),

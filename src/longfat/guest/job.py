@@ -69,7 +69,8 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
                 raise CommandFailed({"step": "network", **failed})
         script.title("set-up")
         system.sync_link_changes()
-        _set_up(job["setup"], nodes=nodes, script=script)
+        typists = _apart(job["apart"], nodes=nodes, script=script) if job["apart"] else nodes
+        _set_up(job["setup"], nodes=typists, script=script)
         if job["flows"]:
             script.title("traffic")
             ready_s = time.monotonic() + SERVER_LEAD_S
@@ -82,7 +83,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
             if job["events"]:
                 from longfat.guest.events import Events  # noqa: PLC0415  see `longfat.guest.main`
 
-                events = Events(job["events"], nodes=nodes, script=script, start_s=start_s)
+                events = Events(job["events"], nodes=typists, script=script, start_s=start_s)
             _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
             system.renew_random_numbers()
             player = Player(
@@ -104,6 +105,17 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
     finally:
         script.close()
     return {"failed": None, "virtual_s": time.monotonic(), **traffic}
+
+
+def _apart(apart: dict[str, Any], *, nodes: Nodes, script: Script) -> Nodes:
+    """Return the nodes as those see them whose lines and files are not trusted."""
+    from longfat.guest.apart import Apart  # noqa: PLC0415  see `longfat.guest.main`
+
+    nodes = Apart(nodes)
+    if apart["files"]:
+        with nodes.inside(ROOT_NAMESPACE):
+            _put_files(apart["files"], script=script, has_roots=False)
+    return nodes
 
 
 def _set_up(commands: list[dict[str, Any]], *, nodes: Nodes, script: Script) -> None:

@@ -37,6 +37,11 @@ class Nodes:
         self._hosts: dict[str, tuple[int, int]] = {}
         self._roots: dict[str, dict[str, Any]] = {}
 
+    @property
+    def home(self) -> tuple[int, int]:
+        """Descriptors of the root's namespaces: of its network, and of its mounts."""
+        return self._home
+
     def take_roots(self, roots: dict[str, dict[str, Any]]) -> None:
         """Make roots of their own for hosts that were not entered yet.
 

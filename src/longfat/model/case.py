@@ -154,6 +154,8 @@ class Case:
         seed: decides every random number of the guest kernel, and the flows'
             random starts.
         memory_bytes: the machine's memory.
+        untrusted: its files, set-up lines and events are a stranger's, and run apart from the
+            programs that measure; see `longfat.guest.apart`.
     """
 
     kernel: str
@@ -166,6 +168,7 @@ class Case:
     events: tuple[Event, ...] = ()
     seed: int = 1
     memory_bytes: int = DEFAULT_MEMORY_BYTES
+    untrusted: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the case as plain data; flows carry their tool's name, probes their kind."""
@@ -176,6 +179,8 @@ class Case:
             data["files"] = [file.to_json() for file in self.files]
         if not self.packages:
             del data["packages"]
+        if not self.untrusted:
+            del data["untrusted"]
         del data["events"]
         if self.events:
             data["events"] = [event.to_json() for event in self.events]

@@ -312,6 +312,24 @@ def forged(played: Played) -> Iterator[str]:
                 f"{flow.name} reports {format_quantity(reported, Unit.BYTES)} received, and the "
                 f"kernel's sockets carried {format_quantity(carried, Unit.BYTES)}"
             )
+        longest_s = _longest_s(played.run, flow)
+        reported_bps = played.run.metrics.get(f"{flow.name}.receiver_bps")
+        if reported_bps is None or longest_s is None:
+            continue
+        moved = _MISREPORTED * carried + _MISREPORTED_BYTES
+        if reported_bps * longest_s > 8 * moved:
+            yield (
+                f"{flow.name} reports {format_quantity(reported_bps, Unit.BPS)}, and the kernel's "
+                f"sockets carried {format_quantity(carried, Unit.BYTES)} in {longest_s:.1f} s"
+            )
+
+
+def _longest_s(run: Run, flow: Bulk) -> float | None:
+    """Return for how long a flow counts, in seconds; None if its bytes decide that."""
+    if flow.name not in run.flow_times or flow.time_s is None:
+        return None
+    times = run.flow_times[flow.name]
+    return min(flow.time_s, times.end_s - times.start_s)
 
 
 def _carried_bytes(run: Run, flow: Bulk) -> float:

@@ -75,7 +75,10 @@ class Player:
         Raises:
             HostError: the host lacks the kernel, a tool, or room.
         """
-        cases = {one.name: replace(one, case=watched(one.case)) for one in handed.cases}
+        cases = {
+            one.name: replace(one, case=replace(watched(one.case), untrusted=True))
+            for one in handed.cases
+        }
         problems = {name: _problem(one.case, limits) for name, one in cases.items()}
         good = {name: one for name, one in cases.items() if not problems[name]}
         runs, errors = self._run(

@@ -1,0 +1,198 @@
+"""Where lines of strangers run: apart from the programs that measure.
+
+A student who is graded is root in the machine that measures. So these lines get the network of
+their node, where they may do anything, and else a machine of their own: other mounts, in which
+what they replace is seen by no program but theirs; other process numbers, by which no process of
+ours can be named; no folder from which results are taken; /proc/sys and /sys read-only but for
+/proc/sys/net; and of root's capabilities those alone that networks and ordinary files need.
+
+Sources: capabilities(7), mount_namespaces(7), pid_namespaces(7).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+
+from longfat.guest import system
+from longfat.guest.nodes import Nodes
+from longfat.guest.script import ROOT_NAMESPACE
+from longfat.guest.shell import Begun, find_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+# Without CAP_SYS_ADMIN nobody mounts, enters namespaces or loads programs into the kernel;
+# without CAP_DAC_READ_SEARCH nobody opens a file by its handle.
+_CAPABILITIES = (
+    *("chown", "dac_override", "fowner", "fsetid", "ipc_lock", "kill", "net_admin"),
+    *("net_bind_service", "net_broadcast", "net_raw", "setgid", "setpcap", "setuid"),
+    *("sys_chroot", "sys_nice"),
+)
+_DEVICES = ("full", "null", "ptmx", "pts", "random", "tty", "urandom", "zero")
+_MASKED = ("kcore", "kmsg", "sysrq-trigger")
+
+
+class Apart(Nodes):
+    """The nodes of a machine, as strangers see them.
+
+    To be made when the network is built, and before any line of theirs runs.
+
+    Args:
+        nodes: the nodes as they are.
+
+    Raises:
+        OSError: the kernel refused, or there is no setpriv(1) to drop capabilities.
+    """
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._home = nodes.home
+        self._hosts: dict[str, tuple[int, int]] = {}
+        self._roots = {}
+        self._drop = _dropping()
+        # Of ours: theirs does not show us to ourselves.
+        self._proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._our_pids = self._namespace("pid")
+        try:
+            system.unshare(system.CLONE_NEWNS)
+            system.mount("", "/", flags=system.MS_PRIVATE | system.MS_REC)
+            _hide_places()
+            mounts = self._namespace("mnt")
+            self._their_pids = self._hold()
+        finally:
+            _enter(self._home)
+        self._place = self._home[0], mounts
+
+    def run(self, command: dict[str, Any]) -> tuple[int, str]:
+        """Run a line; see `Nodes.run`."""
+        return self._nodes.run(command) if command["rooted"] else self.begin(command).wait()
+
+    def begin(self, command: dict[str, Any]) -> Begun:
+        """Begin to run a line; see `Nodes.begin`."""
+        if command["rooted"]:
+            return self._nodes.begin(command)
+        argv = [*self._drop, "/bin/sh", "-c", command["line"]]
+        with self.inside(command["node"]):
+            system.enter_namespace(self._their_pids)
+            try:
+                return Begun(argv, name=argv[0])
+            finally:
+                system.enter_namespace(self._our_pids)
+
+    def typed(self, command: dict[str, Any]) -> str:
+        """Return a line as one types it at root."""
+        return self._nodes.typed(command)
+
+    @contextlib.contextmanager
+    def inside(self, node: str, *, rooted: bool = False) -> Iterator[None]:
+        """Be at a node as strangers see it; see `Nodes.inside`."""
+        assert not rooted
+        if node not in self._hosts:
+            self._hosts[node] = self._place if node == ROOT_NAMESPACE else self._open(node)
+        try:
+            _enter(self._hosts[node])
+            yield
+        finally:
+            _enter(self._home)
+
+    def _open(self, node: str) -> tuple[int, int]:
+        with self._nodes.inside_network(node):
+            network = self._namespace("net")
+        try:
+            _enter((network, self._place[1]))
+            system.unshare(system.CLONE_NEWNS)
+            system.unmount("/sys")
+            system.mount("sysfs", "/sys", "sysfs", flags=system.MS_RDONLY)
+            return network, self._namespace("mnt")
+        finally:
+            _enter(self._home)
+
+    def _namespace(self, kind: str) -> int:
+        return os.open(f"self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._proc)
+
+    def _hold(self) -> int:
+        """Begin a namespace of processes, with a first one that does nothing; return it."""
+        near, far = os.pipe()
+        try:
+            system.unshare(system.CLONE_NEWPID)
+            pid = os.fork()
+            if not pid:
+                _be_first(far)
+            os.close(far)
+            if os.read(near, 1) != b"+":
+                raise OSError("no first process for lines of strangers")
+            return os.open(f"{pid}/ns/pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._proc)
+        finally:
+            os.close(near)
+            system.enter_namespace(self._our_pids)
+
+
+def _dropping() -> Sequence[str]:
+    """Return the beginning of a command that runs with `_CAPABILITIES` alone."""
+    path = find_program("setpriv", path=os.environ["PATH"])
+    if path is None:
+        raise OSError("there is no setpriv(1), of util-linux")
+    kept = ",".join(f"+{name}" for name in _CAPABILITIES)
+    return (path, "--inh-caps", "-all", "--bounding-set", f"-all,{kept}", "--")
+
+
+def _hide_places() -> None:
+    """Put memory of their own over all places where ours is written or read."""
+    _cover("/run", keep=("longfat",))
+    for place in ("/tmp", "/var/tmp"):
+        if os.path.isdir(place):
+            _cover(place)
+    _cover("/dev", keep=_DEVICES)
+    os.mkdir("/dev/shm")
+    os.symlink("/proc/self/fd", "/dev/fd")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
+    system.unmount("/sys")
+    system.mount("sysfs", "/sys", "sysfs", flags=system.MS_RDONLY)
+
+
+def _cover(place: str, *, keep: Sequence[str] = ()) -> None:
+    """Mount memory over a folder in which some entries stay as they are."""
+    kept = {}
+    for name in keep:
+        with contextlib.suppress(FileNotFoundError):
+            kept[name] = os.open(f"{place}/{name}", os.O_PATH | os.O_CLOEXEC)
+    system.mount("tmpfs", place, "tmpfs", options="mode=1777" if "tmp" in place else "mode=755")
+    for name, descriptor in kept.items():
+        source, target = f"/proc/self/fd/{descriptor}", f"{place}/{name}"
+        if os.path.isdir(source):
+            os.mkdir(target)
+        else:
+            os.close(os.open(target, os.O_CREAT | os.O_CLOEXEC, 0o600))
+        system.mount(source, target, flags=system.MS_BIND | system.MS_REC)
+        os.close(descriptor)
+
+
+def _be_first(ready: int) -> None:
+    """Be the first process of a namespace, in the child of a fork: until the machine ends."""
+    try:
+        system.mount("proc", "/proc", "proc")
+        for name in _MASKED:
+            with contextlib.suppress(FileNotFoundError):
+                system.mount("/dev/null", f"/proc/{name}", flags=system.MS_BIND)
+        for place, flags in (("/proc/sys/net", 0), ("/proc/sys", system.MS_RDONLY)):
+            system.mount(place, place, flags=system.MS_BIND | system.MS_REC)
+            if flags:
+                system.mount("", place, flags=system.MS_REMOUNT | system.MS_BIND | flags)
+        # Whoever it inherits children from does not wait for them.
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        os.write(ready, b"+")
+        os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+        while True:
+            signal.pause()
+    finally:
+        os._exit(1)
+
+
+def _enter(both: tuple[int, int]) -> None:
+    for descriptor in both:
+        system.enter_namespace(descriptor)
