@@ -72,16 +72,22 @@ def test_a_roster_tells_who_and_when(class_folder: Path) -> None:
     grading = class_folder / "lab/instructor/grading.yaml"
     grading.write_text(grading.read_text().replace("# deadline:", "deadline:"))
     (class_folder / "roster.csv").write_text(
-        "folder,name,seed,submitted\nalice,Alice A,5,2026-12-01T17:00+01:00\ncarol,,,\n"
+        "folder,name,seed,submitted\n"
+        "alice,Alice A,5,2026-12-01T17:00+01:00\nbob,Bob B,,\ncarol,,,\n"
     )
     options = ("--against", "lab", "--exercise", "bdp", "--json", "--roster", "roster.csv")
     done = longfat("grade", "alice", *options, cwd=class_folder)
     (found,) = json.loads(done.stdout)["submissions"]
-    assert "not handed in: carol" in done.stderr
+    assert "not handed in: bob, carol" in done.stderr
     assert found["student"] == "Alice A"
     assert found["seed"] == 5
     assert found["points"] == pytest.approx(1.6)
     assert found["late_s"] == 23 * 3600
+    done = longfat("grade", "bob", *options, cwd=class_folder)
+    (found,) = json.loads(done.stdout)["submissions"]
+    assert found["student"] == "Bob B"
+    seed = longfat("labs", "seed", "bob", cwd=class_folder).stdout
+    assert found["seed"] == int(seed)
 
 
 def test_for_gradescope(class_folder: Path) -> None:

@@ -188,12 +188,13 @@ def _submissions(
             raise InputError(f"{folder}: there is no such submission")
         name = folder.absolute().name or folder.resolve().name
         entry = entries.get(name, Entry(folder=name))
-        student = entry.name or (platform.student if platform else "") or name
+        given = platform.student if platform else ""
+        drawn = seed_of(given or name)
         found.append(
             Submission(
-                student=student,
+                student=entry.name or given or name,
                 folder=folder,
-                seed=next(one for one in (seed, entry.seed, seed_of(student)) if one is not None),
+                seed=next(one for one in (seed, entry.seed, drawn) if one is not None),
                 submitted=entry.submitted or (platform.submitted if platform else at),
             )
         )

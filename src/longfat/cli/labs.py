@@ -164,7 +164,10 @@ def new(folder: Path, *, template: str) -> None:
 @labs.command()
 @click.argument("student", metavar="STUDENT")
 def seed(student: str) -> None:
-    """Print the seed that belongs to STUDENT, a name: what `longfat grade` runs with."""
+    """Print the seed of STUDENT, the name of their folder: what `longfat grade` runs with.
+
+    A roster may have another one for them.
+    """
     from longfat.analysis.grading import seed_of  # noqa: PLC0415  it loads what runs cases
 
     echo(str(seed_of(student)))

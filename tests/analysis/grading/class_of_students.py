@@ -163,6 +163,10 @@ _TUNED_LINES = """      - [h1, h2]:
           - sysctl -w net.ipv4.tcp_rmem='10240 87380 16777216'
           - sysctl -w net.ipv4.tcp_wmem='10240 87380 16777216'
 """
+_TUNED_SCRIPT = """\
+sysctl -w net.ipv4.tcp_rmem='10240 87380 16777216'
+sysctl -w net.ipv4.tcp_wmem='10240 87380 16777216'
+"""
 _UNSET = ("no line sets tcp_rmem of h2", "no line sets tcp_wmem of h1")
 _LIMITED = ("the receive window limited bulk", "the send buffer limited bulk")
 _TBF = "parent 1: handle 2: tbf rate 500mbit"
@@ -191,6 +195,9 @@ _DOUBLING = """
           said = subprocess.run(["/run/real", *sys.argv[1:]], capture_output=True).stdout
           print(json.dumps(double(json.loads(said))))
 """
+_MANY_EVENTS = "".join(
+    f"  - {{at: {n}ms, every: 1ms, times: 800, h1: 'true'}}\n" for n in range(1, 25)
+)
 _YAML_BOMB = "\n".join(
     ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
@@ -233,6 +240,13 @@ STUDENTS: Mapping[str, Student] = {
                 f'h2.cmd("sysctl -w net.ipv4.tcp_congestion_control=reno")\n{_SENDS}',
             ),
         )
+    ),
+    "good-with-a-script": Student(
+        edits=(
+            put("tune.sh", _TUNED_SCRIPT),
+            change("study.yaml", _TUNED_LINES, "      - [h1, h2]: sh /opt/tune.sh\n"),
+            change("study.yaml", "flows:\n", "files: {/opt/tune.sh: tune.sh}\n\nflows:\n", count=1),
+        ),
     ),
     # -- late
     "late-in-grace": Student(late=timedelta(minutes=14)),
@@ -550,6 +564,13 @@ STUDENTS: Mapping[str, Student] = {
             **lost("larger than 4.00 MB", *BUFFERS[:2]),
             "default_throughput": "",
         },
+    ),
+    "events-without-end": Student(
+        edits=(
+            change("study.yaml", "probes:\n", f"events:\n{_MANY_EVENTS}\nprobes:\n", count=1),
+            add("study.yaml", "".join(f"\n  more{n}: {{}}" for n in range(16))),
+        ),
+        lost=lost("than the 2,000,000 that are possible", *BUFFERS),
     ),
     "a-hundred-thousand-cases": Student(
         edits=(

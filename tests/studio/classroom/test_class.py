@@ -265,7 +265,7 @@ def test_exercises_take_turns_with_the_students_seeds(tmp_path: Path) -> None:
         assert one.get(f"{place}/progress").json()["exercises"] == {}
         for number, client in enumerate((one, two)):
             seed = client.get(f"{place}/exercises").json()["seed"]
-            assert seed == seed_of(f"Student {number}")
+            assert seed == seed_of(f"s0{number}")
         teacher = httpx.Client(base_url=served.origin, follow_redirects=True)
         assert re.search(r"2\s+of\s+2\s+points checked", teacher.get(served.teacher).text)
     finally:
@@ -277,7 +277,7 @@ def test_exercises_take_turns_with_the_students_seeds(tmp_path: Path) -> None:
     )
     assert graded.returncode == 0, graded.stderr
     (found,) = json.loads(graded.stdout)["submissions"]
-    assert (found["student"], found["seed"]) == ("Student 1", seed_of("Student 1"))
+    assert (found["student"], found["seed"]) == ("Student 1", seed_of("s01"))
 
 
 def state_of(client: httpx.Client, place: str) -> Any:

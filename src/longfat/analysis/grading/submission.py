@@ -202,7 +202,8 @@ class _Beside:
     submission: ReadBeside
 
     def __call__(self, path: str, /) -> bytes:
-        return self.submission(path if path.startswith("/") else f"{self.folder}/{path}")
+        is_whole = path.startswith("/") or not self.folder
+        return self.submission(path if is_whole else f"{self.folder}/{path}")
 
     def image(self, path: str, /) -> HostRoot:
         # It would be unpacked on the host, by the gigabyte.

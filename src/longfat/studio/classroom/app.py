@@ -161,7 +161,7 @@ class ClassApp:
                         path.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise InputError(f"{place}: cannot be created: {error.strerror}") from None
-            seed = seed_of(entry.name or folder) if entry.seed is None else entry.seed
+            seed = seed_of(folder) if entry.seed is None else entry.seed
             student = Student(
                 folder=folder,
                 name=entry.name or folder,
