@@ -72,6 +72,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     metavar="NAME",
     help="Grade this exercise only, and end with 1 unless it gives all points; repeatable.",
 )
+@click.option(
+    "--for-student",
+    is_flag=True,
+    help="Print neither answer keys nor what hidden exercises found: where students read it.",
+)
 @jobs_option("Submissions")
 @click.option("--no-cache", is_flag=True, help="Do not use the result cache.")
 @click.option(
@@ -82,6 +87,14 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option(
     "--gradescope", type=_FILE, metavar="FILE", help="Write Gradescope's results.json of one."
+)
+@click.option(
+    "--csv",
+    "gradebook",
+    type=(click.Choice(("moodle", "canvas", "blackboard")), _FILE),
+    metavar="GRADEBOOK FILE",
+    help="Write the points as the CSV file that moodle, canvas or blackboard imports; the login "
+    "is the folder's name.",
 )
 @click.option(
     "--metadata",
@@ -99,10 +112,12 @@ def grade(
     folder: str | None,
     submitted: str | None,
     exercises: tuple[str, ...],
+    for_student: bool,
     jobs: int | None,
     no_cache: bool,
     out: Path | None,
     gradescope: Path | None,
+    gradebook: tuple[str, Path] | None,
     metadata: Path | None,
     as_json: bool,
 ) -> None:
@@ -117,7 +132,11 @@ def grade(
     from longfat.analysis.grading import Player  # noqa: PLC0415
     from longfat.execution.cache import ResultCache  # noqa: PLC0415
     from longfat.execution.tools import Toolbox  # noqa: PLC0415
-    from longfat.output.grading import gradescope_results, print_graded  # noqa: PLC0415
+    from longfat.output.grading import (  # noqa: PLC0415
+        gradebook_csv,
+        gradescope_results,
+        print_graded,
+    )
     from longfat.study.grading import read_grading  # noqa: PLC0415
 
     if len(folders) > 1 and (gradescope is not None or metadata is not None):
@@ -145,10 +164,12 @@ def grade(
     if gradescope is not None:
         results = gradescope_results(graded[0], took_s=time.monotonic() - began_s)
         _write_file(gradescope, json.dumps(results, indent=2))
+    if gradebook is not None:
+        _write_file(gradebook[1], gradebook_csv(graded, gradebook[0]))
     if as_json:
-        echo(json.dumps(_document(graded, grading), indent=2))
+        echo(json.dumps(_document(graded, grading, for_student=for_student), indent=2))
     else:
-        print_graded(graded, console=stdout())
+        print_graded(graded, console=stdout(), for_student=for_student)
     _exit(graded, is_all_or_nothing=bool(exercises))
 
 
@@ -246,12 +267,14 @@ def _exit(graded: Sequence[Graded], *, is_all_or_nothing: bool) -> None:
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
 
 
-def _document(graded: Sequence[Graded], grading: Grading) -> dict[str, object]:
+def _document(
+    graded: Sequence[Graded], grading: Grading, *, for_student: bool = False
+) -> dict[str, object]:
     return {
         "lab": grading.title,
         "file": str(grading.file),
         "max_points": sum(score.exercise.points for score in graded[0].scores),
-        "submissions": [one.to_json() for one in graded],
+        "submissions": [one.to_json(for_student=for_student) for one in graded],
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import shlex
@@ -17,9 +19,17 @@ import pytest
 from ruamel.yaml import YAML
 
 from longfat.analysis.grading import CHECKS, Finding, Graded, Score, Submission
-from longfat.cli.grade import page_names
+from longfat.cli.grade import grade, page_names
 from longfat.cli.main import commands
-from longfat.output.grading import classroom_files, gradescope_results, student_page
+from longfat.common.terminal_console import TerminalConsole
+from longfat.output.grading import (
+    GRADEBOOKS,
+    classroom_files,
+    gradebook_csv,
+    gradescope_results,
+    print_graded,
+    student_page,
+)
 from longfat.output.grading.classroom import JSON_FILE, WORKFLOW_FILE
 from longfat.study.grading import Grading, read_grading
 from tests.paths import REPOSITORY
@@ -222,3 +232,47 @@ def test_pages_have_safe_names(graded: Graded) -> None:
     assert names[0] == "alice.html"
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}\.html", name) for name in names)
+
+
+def test_what_a_student_may_read_in_a_log(graded: Graded) -> None:
+    texts = []
+    for for_student in (False, True):
+        shown = io.StringIO()
+        print_graded(
+            [graded], console=TerminalConsole(file=shown, width=2000), for_student=for_student
+        )
+        texts.append(shown.getvalue())
+        texts.append(json.dumps(graded.to_json(for_student=for_student)))
+    for text in texts[:2]:
+        assert "the key" in text
+        assert "a secret" in text
+    for text in texts[2:]:
+        assert "the key" not in text
+        assert "secret" not in text
+        assert "a hidden check did not hold" in text
+
+
+def test_points_for_gradebooks(graded: Graded) -> None:
+    failed = replace(
+        graded,
+        submission=replace(graded.submission, student="=1+1", folder=Path("carol")),
+        failure="the disk is full",
+    )
+    rows = {
+        name: list(csv.reader(io.StringIO(gradebook_csv([graded, failed], name))))
+        for name in GRADEBOOKS
+    }
+    points, most = f"{graded.total:g}", f"{graded.most:g}"
+    title = graded.grading.title
+    assert rows["blackboard"] == [["Username", title], ["bob", points], ["carol", ""]]
+    assert rows["canvas"][0] == [
+        *("Student", "ID", "SIS User ID", "SIS Login ID", "Section", title)
+    ]
+    assert rows["canvas"][1] == ["Points Possible", "", "", "", "", most]
+    assert rows["canvas"][2] == [f"Bob {NASTY}", "", "", "bob", "", points]
+    assert rows["moodle"][1][:3] == ["bob", f"Bob {NASTY}", points]
+    assert rows["moodle"][1][3].startswith("A path of 500 Mbit/s and 100 ms: 0 of 3; ")
+    assert rows["moodle"][2][1] == "'=1+1"
+    (option,) = (one for one in grade.params if one.name == "gradebook")
+    assert isinstance(option.type, click.Tuple)
+    assert option.type.types[0].choices == GRADEBOOKS  # type: ignore[attr-defined]

@@ -38,16 +38,16 @@ class Score:
             return ("a hidden check did not hold",)
         return self.reasons
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain data, for the instructor."""
+    def to_json(self, *, for_student: bool = False) -> dict[str, Any]:
+        """Return it as plain data; for the instructor, or what a student may read."""
         return {
             "exercise": self.exercise.name,
             "title": self.exercise.shown,
             "points": self.points,
             "max_points": self.exercise.points,
             "hidden": self.exercise.hidden,
-            "reasons": list(self.reasons),
-            "key": self.key,
+            "reasons": list(self.visible_reasons if for_student else self.reasons),
+            "key": "" if for_student else self.key,
         }
 
 
@@ -119,9 +119,10 @@ class Graded:
             and f"{CHECKS[one.check].title}: {one.words}" not in secret - open_
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain data, for the instructor."""
+    def to_json(self, *, for_student: bool = False) -> dict[str, Any]:
+        """Return it as plain data; for the instructor, or what a student may read."""
         submitted = self.submission.submitted
+        failure = "your instructor knows why" if for_student and self.failure else self.failure
         return {
             "student": self.submission.student,
             "seed": self.submission.seed,
@@ -131,11 +132,11 @@ class Graded:
             "earned": self.earned,
             "late_s": self.late_s,
             "penalty": self.penalty,
-            "exercises": [score.to_json() for score in self.scores],
+            "exercises": [score.to_json(for_student=for_student) for score in self.scores],
             "findings": [
                 {"check": one.check, "where": one.where, "found": one.words}
-                for one in self.findings
+                for one in (self.visible_findings if for_student else self.findings)
             ],
             "problems": list(self.problems),
-            "failure": self.failure,
+            "failure": failure,
         }

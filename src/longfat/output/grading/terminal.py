@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 2000
 
 
-def print_graded(graded: Sequence[Graded], *, console: Console) -> None:
+def print_graded(graded: Sequence[Graded], *, console: Console, for_student: bool = False) -> None:
     """Print the points of submissions, and the reasons for lost points.
 
     Args:
         graded: the submissions; at least one.
         console: where to print.
+        for_student: print neither answer keys nor what hidden exercises found.
     """
     exercises = [score.exercise for score in graded[0].scores]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
@@ -47,18 +48,19 @@ def print_graded(graded: Sequence[Graded], *, console: Console) -> None:
         )
     _print(table, console)
     for one in graded:
-        _print_reasons(one, console)
+        _print_reasons(one, console, for_student=for_student)
 
 
-def _print_reasons(graded: Graded, console: Console) -> None:
-    lines: list[tuple[str, str]] = [("not graded", graded.failure)] if graded.failure else []
-    for score in () if graded.failure else graded.scores:
-        for number, reason in enumerate(score.reasons):
-            key = f" [key: {score.key}]" if score.key and number == 0 else ""
+def _print_reasons(graded: Graded, console: Console, *, for_student: bool) -> None:
+    failure = graded.failure and ("your instructor knows why" if for_student else graded.failure)
+    lines: list[tuple[str, str]] = [("not graded", failure)] if failure else []
+    for score in () if failure else graded.scores:
+        for number, reason in enumerate(score.visible_reasons if for_student else score.reasons):
+            key = f" [key: {score.key}]" if score.key and number == 0 and not for_student else ""
             lines.append((score.exercise.name, f"{reason}{key}"))
     reasons = {reason for score in graded.scores for reason in score.reasons}
     lost = {score.exercise.name for score in graded.scores if score.reasons}
-    for finding in graded.findings:
+    for finding in graded.visible_findings if for_student else graded.findings:
         if finding.where.rpartition(", ")[2] in lost:
             continue  # reported with its exercise
         words = f"{CHECKS[finding.check].title}: {finding.words}"
