@@ -19,7 +19,7 @@ kernels=6.1
 if [ "$purpose" = test ]; then
     # ccache, since one of the kernels is a variant of another.
     programs="$programs ccache:ccache strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
- wg:wireguard-tools nft:nftables less:less curl:curl
+ wg:wireguard-tools nft:nftables less:less curl:curl pdftotext:poppler-utils
  ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils tshark:tshark"
     # Of each series, the build takes the release in kernel/tested if it can be had.
     kernels=$(sed 's/\.[0-9]*$//' kernel/tested; cat kernel/variants/tested)

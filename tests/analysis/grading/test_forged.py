@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from longfat.analysis.grading.checks import forged
+from longfat.analysis.grading.play import watched
 from longfat.analysis.grading.submission import Played
 from longfat.execution.case_runner import run_case
 from longfat.study.read import read_study
@@ -55,3 +56,11 @@ def test_figures_beyond_what_was_carried_are_not(played: Played, flow: str, name
     (words,) = forged(altered)
     assert words.startswith(f"{flow} reports ")
     assert "the kernel's sockets carried" in words
+
+
+def test_a_probe_that_looks_seldom_has_a_finer_one_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(STUDY.replace("every: 100ms", "every: 1s"))
+    (planned,) = read_study(tmp_path / "study.yaml").cases.values()
+    case = watched(planned.case)
+    run = run_case(case, out=tmp_path, name="it", study="it", parameters={})
+    assert list(forged(Played(name="it", case=case, run=run))) == []

@@ -194,17 +194,23 @@ def test_hovering_marks_the_same_time_in_the_time_sequence_plot(page: Page) -> N
     charts = page.get_by_role("region", name="Charts beside the packets")
     legend = charts.get_by_role("group", name="Throughput: values")
     held: list[Route] = []
-    page.route("**/api/packet-sequence?*", held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/packet-sequence?*", hold)
     page.get_by_role("button", name="Time-sequence").click()
     plot = page.get_by_role("img", name=re.compile("Time-sequence plot of stream"))
     ring = plot.locator(".readout-ring")
     # The pointer may be in the charts before the plot's data is there.
     hover_chart(page, charts, 0.5)
+    while not held:
+        page.wait_for_timeout(20)
     expect(ring).to_have_count(0)
-    page.unroute("**/api/packet-sequence?*")
     for one in held:
         one.continue_()
     expect(ring).to_be_visible()
+    page.unroute("**/api/packet-sequence?*", hold)
     before_s = seconds(legend.inner_text())
     plot.locator(".u-over").hover()
     expect(ring).to_be_hidden()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from longfat.study.grading.model import Grading, Limits
 
 _PROBE = "grading-tcp"
+_EVERY_S = 0.1
 _OVERHEAD_BYTES = 512 << 20
 
 
@@ -161,15 +162,18 @@ class Player:
 
 
 def watched(case: Case) -> Case:
-    """Return a case in which a tcp probe samples each TCP flow."""
-    seen = {name for probe in case.probes_of(Tcp) for name in probe.of}
+    """Return a case in which a tcp probe samples each TCP flow, and often.
+
+    What the kernel carried after a flow's last sample is not known.
+    """
+    seen = {name for probe in case.probes_of(Tcp) if probe.every_s <= _EVERY_S for name in probe.of}
     flows = tuple(flow.name for flow in case.tcp_flows if flow.name not in seen)
     if not flows:
         return case
     taken = {flow.name for flow in case.flows} | {probe.name for probe in case.probes}
     names = (f"{_PROBE}{end}" for end in ("", *range(len(taken))))
     name = next(name for name in names if name not in taken)
-    return replace(case, probes=(*case.probes, Tcp(name=name, of=flows)))
+    return replace(case, probes=(*case.probes, Tcp(name=name, of=flows, every_s=_EVERY_S)))
 
 
 def _problem(case: Case, limits: Limits) -> str:
