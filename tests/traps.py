@@ -53,8 +53,8 @@ FILE_SYSTEMS = (
     "mknod /run/u b 98 0; echo x > /run/u; dd if=/dev/zero of=/run/u count=1; mount /run/u /mnt",
     "mount -t hostfs none /mnt -o /dev/shm; for f in /mnt/* /mnt/.[!.]*; do echo x > $f; done",
     "mount -t proc none /mnt; r=root; for p in /mnt/[0-9]*; do echo x > $p/$r/VICTIM; done",
-    "mount -t hostfs none /mnt -o /proc;"
-    " echo x > /mnt/self/root/VICTIM; echo x > /mnt/1/rootVICTIM",
+    "mount -t hostfs none /mnt -o /proc; r=root;"
+    " echo x > /mnt/self/$r/VICTIM; echo x > /mnt/1/rootVICTIM",
     "mount -t hostfs none /mnt -o /sys;"
     " echo 1 > /mnt/kernel/mm/ksm/run; echo mem > /mnt/power/state",
     'cd /; mkdir /run/c; chroot /run/c true; python3 -c \'import os; os.chroot("/run/c");'

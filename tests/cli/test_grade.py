@@ -162,9 +162,9 @@ def test_a_submission_that_cannot_be_graded_costs_no_other_one(
     module = importlib.import_module("longfat.analysis.grading.grade")
     monkeypatch.setattr(module, "take_in", take_in)
     monkeypatch.chdir(class_folder)
-    words = ["carol", "dora", "alice", "--against", "lab", "--json", "--out", "out"]
+    arguments = ["carol", "dora", "alice", "--against", "lab", "--json", "--out", "out"]
     with pytest.raises(HostError, match="not graded: dora"):
-        grade.main(words, standalone_mode=False)
+        grade.main(arguments, standalone_mode=False)
     carol, dora, alice = json.loads(capsys.readouterr().out)["submissions"]
     # All but the answer that the solution has as the key.
     assert (alice["points"], alice["failure"]) == (17, "")

@@ -45,7 +45,7 @@ CHEATS = (
     "unshare -Urm mount --bind /opt/fake/iperf3 /usr/bin/iperf3",
     "nsenter -t 1 -m mount --bind /opt/fake/iperf3 /usr/bin/iperf3",
     "(sleep 3; for f in $(find / -name 'rtt.txt*' -o -name 'bulk*'); do echo x > $f; done) &",
-    "(sleep 3; for p in /proc/[0-9]*; do rm -rf $p/root/run/output/raw; done) &",
+    "(sleep 3; r=root; for p in /proc/[0-9]*; do rm -rf $p/$r/run/output/raw; done) &",
     "(sleep 3; for p in /proc/[0-9]*; do for f in $p/fd/*; do echo x > $f; done; done) &",
     "(sleep 2.3; pkill ping; pkill -9 iperf3; kill -9 -1) &",
     "echo '|/opt/fake/iperf3' > /proc/sys/kernel/core_pattern; sh -c 'kill -SEGV $$'",
