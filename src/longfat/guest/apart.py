@@ -16,7 +16,8 @@ import os
 import signal
 
 from longfat.guest import system
-from longfat.guest.nodes import Nodes
+from longfat.guest.mounts import link_descriptors
+from longfat.guest.nodes import Nodes, enter_node
 from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.shell import Begun, find_program
 
@@ -64,7 +65,7 @@ class Apart(Nodes):
             mounts = self._namespace("mnt")
             self._their_pids = self._hold()
         finally:
-            _enter(self._home)
+            enter_node(self._home)
         self._place = self._home[0], mounts
 
     def run(self, command: dict[str, Any]) -> tuple[int, str]:
@@ -94,22 +95,22 @@ class Apart(Nodes):
         if node not in self._hosts:
             self._hosts[node] = self._place if node == ROOT_NAMESPACE else self._open(node)
         try:
-            _enter(self._hosts[node])
+            enter_node(self._hosts[node])
             yield
         finally:
-            _enter(self._home)
+            enter_node(self._home)
 
     def _open(self, node: str) -> tuple[int, int]:
         with self._nodes.inside_network(node):
             network = self._namespace("net")
         try:
-            _enter((network, self._place[1]))
+            enter_node((network, self._place[1]))
             system.unshare(system.CLONE_NEWNS)
             system.unmount("/sys")
             system.mount("sysfs", "/sys", "sysfs", flags=system.MS_RDONLY)
             return network, self._namespace("mnt")
         finally:
-            _enter(self._home)
+            enter_node(self._home)
 
     def _namespace(self, kind: str) -> int:
         return os.open(f"self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._proc)
@@ -145,23 +146,21 @@ def _hide_places() -> None:
     _cover("/run", keep=("longfat",))
     for place in ("/tmp", "/var/tmp"):
         if os.path.isdir(place):
-            _cover(place)
+            _cover(place, mode=0o1777)
     _cover("/dev", keep=_DEVICES)
     os.mkdir("/dev/shm")
-    os.symlink("/proc/self/fd", "/dev/fd")
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
+    link_descriptors()
     system.unmount("/sys")
     system.mount("sysfs", "/sys", "sysfs", flags=system.MS_RDONLY)
 
 
-def _cover(place: str, *, keep: Sequence[str] = ()) -> None:
+def _cover(place: str, *, keep: Sequence[str] = (), mode: int = 0o755) -> None:
     """Mount memory over a folder in which some entries stay as they are."""
     kept = {}
     for name in keep:
         with contextlib.suppress(FileNotFoundError):
             kept[name] = os.open(f"{place}/{name}", os.O_PATH | os.O_CLOEXEC)
-    system.mount("tmpfs", place, "tmpfs", options="mode=1777" if "tmp" in place else "mode=755")
+    system.mount("tmpfs", place, "tmpfs", options=f"mode={mode:o}")
     for name, descriptor in kept.items():
         source, target = f"/proc/self/fd/{descriptor}", f"{place}/{name}"
         if os.path.isdir(source):
@@ -185,14 +184,12 @@ def _be_first(ready: int) -> None:
                 system.mount("", place, flags=system.MS_REMOUNT | system.MS_BIND | flags)
         # Whoever it inherits children from does not wait for them.
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        # The way to the host is among these; then lines may run.
+        os.closerange(0, ready)
+        os.closerange(ready + 1, os.sysconf("SC_OPEN_MAX"))
         os.write(ready, b"+")
-        os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+        os.close(ready)
         while True:
             signal.pause()
     finally:
         os._exit(1)
-
-
-def _enter(both: tuple[int, int]) -> None:
-    for descriptor in both:
-        system.enter_namespace(descriptor)

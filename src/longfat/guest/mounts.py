@@ -51,6 +51,11 @@ def mount_all() -> None:
     if not os.path.isdir("/dev/pts"):
         os.mkdir("/dev/pts")
     system.mount("devpts", "/dev/pts", "devpts", options="gid=5,mode=620,ptmxmode=666")
+    link_descriptors()
+
+
+def link_descriptors() -> None:
+    """Make the names of a process's own descriptors in /dev."""
     os.symlink("/proc/self/fd", "/dev/fd")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")

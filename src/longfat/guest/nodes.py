@@ -132,14 +132,14 @@ class Nodes:
         if node not in self._hosts:
             self._hosts[node] = self._open(node)
         try:
-            _enter(self._hosts[node])
+            enter_node(self._hosts[node])
             if rooted:
                 from longfat.guest.roots import enter  # noqa: PLC0415  it is loaded by now
 
                 enter(self._roots[node])
             yield
         finally:
-            _enter(self._home)
+            enter_node(self._home)
 
     @contextlib.contextmanager
     def inside_network(self, node: str) -> Iterator[None]:
@@ -192,9 +192,10 @@ class Nodes:
                 mount_sys(self._roots[node])
             return network, os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
         finally:
-            _enter(self._home)
+            enter_node(self._home)
 
 
-def _enter(both: tuple[int, int]) -> None:
+def enter_node(both: tuple[int, int]) -> None:
+    """Move to a node's namespaces: of its network, and of its mounts."""
     for descriptor in both:
         system.enter_namespace(descriptor)
