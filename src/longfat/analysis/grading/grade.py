@@ -12,13 +12,23 @@ from longfat.analysis.grading.judge import Judge
 from longfat.analysis.grading.play import Player
 from longfat.analysis.grading.scores import Graded, Score
 from longfat.analysis.grading.submission import Handed, Submission, take_in
+from longfat.analysis.grading.watching import ADDED
 from longfat.common.guard import scratch_folder
 from longfat.errors import LongfatError
-from longfat.study.grading.model import KEY_PREFIX, Exercise, Grading, PartKind
+from longfat.study.grading.model import (
+    ELAPSED,
+    KEY_PREFIX,
+    Exercise,
+    Grading,
+    PartKind,
+    is_believed,
+)
 from longfat.study.grading.read import REPORT_FLOW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from longfat.execution.runs import Run
 
 _MAX_FAILURE_LENGTH = 1_000
 
@@ -130,10 +140,24 @@ def _results(parts: Iterable[Handed]) -> dict[str, Mapping[str, float]]:
         for played in handed.cases:
             # What has the prefix of the key, or another part's name, is not the student's to give.
             if played.run is not None and not played.name.startswith(KEY_PREFIX):
-                found.setdefault(played.name, played.run.metrics)
+                found.setdefault(played.name, _measured(played.run))
         if handed.reports:
             found[handed.part.name] = dict(_report_metrics(handed))
     return found
+
+
+def _measured(run: Run) -> Mapping[str, float]:
+    """Return what a run measured, without what programs of the student's say."""
+    theirs = run.case.untrusted_flows
+    measured = {
+        name: value
+        for name, value in run.metrics.items()
+        if is_believed(name, untrusted_flows=theirs) and not name.startswith(ADDED)
+    }
+    for flow in theirs:
+        times = run.flow_times[flow]
+        measured[f"{flow}.{ELAPSED}"] = times.end_s - times.start_s
+    return measured
 
 
 def _report_metrics(handed: Handed) -> Iterator[tuple[str, float]]:

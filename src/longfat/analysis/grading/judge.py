@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from longfat.analysis.grading.checks import CHECKS, Finding, forged
+from longfat.analysis.grading.checks import CHECKS, Finding
+from longfat.analysis.grading.counted import forged
 from longfat.analysis.grading.scores import Score
 from longfat.analysis.grading.submission import AS_THE_KEY, Handed
 from longfat.common.suggest import listed
@@ -107,14 +108,7 @@ class Judge:
     def _claim(self, exercise: Exercise) -> list[str]:
         claim = exercise.claim
         assert claim is not None
-        played = [one for each in self.handed.values() for one in each.cases]
-        false = [
-            f"{one.name}: {words}"
-            for one in played
-            if one.name in claim.cases
-            for words in forged(one)
-        ]
-        if false:
+        if false := list(self._unbelieved(claim.cases)):
             return false
         missing = sorted(case for case in claim.cases if case not in self.results)
         if missing:
@@ -128,6 +122,17 @@ class Judge:
         measured = self._measured(claim.expression)
         beside = f" ({'; '.join(measured)})" if measured else ""
         return [f"it does not hold that {claim.text}{beside}"]
+
+    def _unbelieved(self, cases: frozenset[str]) -> Iterator[str]:
+        """Yield what speaks against the figures of cases: no claim about them holds."""
+        for handed in self.handed.values():
+            named = cases & {handed.part.name, *(one.name for one in handed.cases)}
+            for one in handed.cases:
+                if one.name in named:
+                    yield from (f"{one.name}: {words}" for words in forged(one))
+            if named and handed.part.rate_bps is not None:
+                for finding in self._look("rate", handed, named):
+                    yield f"{CHECKS['rate'].title}: {finding.words}"
 
     def _missing(self, case: str) -> str:
         for handed in self.handed.values():
