@@ -152,4 +152,6 @@ def test_probes_that_look_on_change_nothing(tmp_path: Path) -> None:
     (planned,) = read_study(tmp_path / "study.yaml").cases.values()
     plain = run_case(planned.case, out=tmp_path, name="plain", study="it", parameters={})
     seen = run_case(watched(planned.case), out=tmp_path, name="seen", study="it", parameters={})
-    assert {name: seen.metrics[name] for name in plain.metrics} == plain.metrics
+    for name, value in plain.metrics.items():
+        # Some nanoseconds of a clock that was read are no figure of the network's.
+        assert seen.metrics[name] == pytest.approx(value, rel=1e-9, abs=1e-6), name

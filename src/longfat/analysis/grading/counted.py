@@ -33,6 +33,8 @@ pc = lazy("pyarrow.compute")
 
 _MISREPORTED = 1.1
 _MISREPORTED_BYTES = 100_000
+_UNACCOUNTED = 1.25
+_UNACCOUNTED_BYTES = 1_000_000
 _MISSED = 0.98
 """The share of a flow's bytes that each cut on its way has to carry."""
 
@@ -133,6 +135,38 @@ def led_around(run: Run) -> Iterator[str]:
                 f"{listed(names)} got {replies:.0f} replies, and {links}, which all requests have "
                 f"to pass, sent {packets} packets"
             )
+
+
+def unaccounted(run: Run) -> Iterator[str]:
+    """Yield where links carried much more than the flows that cross them.
+
+    Args:
+        run: the run of a case as `watching.watched` returns it.
+    """
+    flows = run.case.flows
+    if any(not isinstance(flow, Bulk | Ping) for flow in flows):
+        return  # what others send both ways is not known
+    sent = _sent(run, "tx_bytes")
+    cuts: dict[Cut, None] = {}
+    for flow in flows:
+        cuts |= dict.fromkeys(cuts_between(run.case.network, *sender_and_receiver(flow)))
+    for cut in cuts:
+        there, back = (
+            sum(
+                run.metrics.get(f"{flow.name}.sent_bytes", 0.0)
+                for flow in flows
+                if cut.separates(*ends(flow))
+            )
+            for ends in (sender_and_receiver, lambda flow: sender_and_receiver(flow)[::-1])
+        )
+        carried = sum(sent.get(name, 0) for name in cut.interfaces)
+        # Headers, retransmissions and acknowledgements are a part of what is sent, and no more.
+        if carried > _UNACCOUNTED * (there + back) + _UNACCOUNTED_BYTES:
+            yield (
+                f"{' and '.join(cut.interfaces)} sent {format_quantity(float(carried), Unit.BYTES)}"
+                f", and the flows over them {format_quantity(there, Unit.BYTES)}"
+            )
+            return
 
 
 def _moved_bytes(run: Run, flow: Flow) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.analysis.grading.judge import Judge
+from longfat.analysis.grading.oddities import oddities
 from longfat.analysis.grading.play import Player
 from longfat.analysis.grading.scores import Graded, Score
 from longfat.analysis.grading.submission import Handed, Submission, take_in
@@ -70,6 +71,7 @@ def grade(
             judge = Judge(grading, handed, results, submission.is_solution)
             scores = tuple(map(judge.score, chosen))
             findings = tuple(dict.fromkeys(judge.findings()))
+            odd = tuple(dict.fromkeys(oddities(handed.values(), grading)))
         except Exception as error:  # whatever it is
             return _not_graded(submission, grading, chosen, error)
     late_s = _late_s(submission.submitted, grading.deadline)
@@ -79,6 +81,8 @@ def grade(
         scores=scores,
         findings=findings,
         problems=tuple(_problems(handed.values())),
+        oddities=odd,
+        digests={one.part.name: one.digest for one in handed.values() if one.digest},
         late_s=late_s,
         late_share=grading.late.share(late_s) if grading.late and late_s else 0.0,
     )

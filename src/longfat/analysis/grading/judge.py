@@ -72,11 +72,12 @@ class Judge:
         if handed.problem:
             return Score(exercise=exercise, points=0.0, reasons=(handed.problem,))
         reasons: list[str] = []
-        key = ""
+        key = given = None
         if exercise.claim is not None:
             reasons += self._claim(exercise)
         if exercise.term is not None:
-            key, wrong = self._answer(exercise, handed)
+            key = self._key(exercise)
+            given, wrong = self._answer(exercise, handed, key)
             reasons += wrong
         cases = frozenset(exercise.cases or exercise.named)
         for name in exercise.checks:
@@ -86,7 +87,12 @@ class Judge:
             reasons += self._not_run(handed, cases) if not reasons else []
         points = 0.0 if reasons else exercise.points
         return Score(
-            exercise=exercise, points=points, reasons=tuple(dict.fromkeys(reasons)), key=key
+            exercise=exercise,
+            points=points,
+            reasons=tuple(dict.fromkeys(reasons)),
+            key="" if key is None else _in_unit(key, exercise),
+            key_value=key,
+            answer_value=given,
         )
 
     def _look(self, name: str, handed: Handed, cases: frozenset[str]) -> list[Finding]:
@@ -129,7 +135,7 @@ class Judge:
             named = cases & {handed.part.name, *(one.name for one in handed.cases)}
             for one in handed.cases:
                 if one.name in named:
-                    yield from (f"{one.name}: {words}" for words in forged(one))
+                    yield from (f"not believed: {one.name}: {words}" for words in forged(one))
             if named and handed.part.rate_bps is not None:
                 for finding in self._look("rate", handed, named):
                     yield f"{CHECKS['rate'].title}: {finding.words}"
@@ -161,27 +167,33 @@ class Judge:
 
     # ---------------------------------------------------------------- answers
 
-    def _answer(self, exercise: Exercise, handed: Handed) -> tuple[str, list[str]]:
-        """Return the key for the instructor, and what is wrong with an answer."""
+    def _answer(
+        self, exercise: Exercise, handed: Handed, value: float | None
+    ) -> tuple[float | None, list[str]]:
+        """Return an answer in the base unit of its kind, and what is wrong with it.
+
+        Args:
+            exercise: the question.
+            handed: the answers.
+            value: the answer key, see `_key`.
+        """
         unit = exercise.answer_unit
-        value = self._key(exercise)
         if value is None:
             missing = [self._missing(case) for case in exercise.named if case not in self.results]
-            return "", missing or ["the runs that it is about do not have this figure"]
-        key = _in_unit(value, exercise)
+            return None, missing or ["the runs that it is about do not have this figure"]
         answer = handed.answers.get(exercise.name)
         if answer is None:
-            return key, ["not answered"]
+            return None, ["not answered"]
         if self.is_solution and answer.text == AS_THE_KEY:
-            return key, []
+            return value, []
         if answer.quantity is None:
-            return key, [answer.problem]
+            return None, [answer.problem]
         given = of_kind(answer.quantity, unit)
         if given is None:
             example = f"such as {_example(exercise)}" if exercise.unit else "without a unit"
-            return key, [f"{answer.text!r} is of another kind than the question needs: {example}"]
+            return None, [f"{answer.text!r} is of another kind than the question needs: {example}"]
         if abs(given - value) <= exercise.tolerance * abs(value):
-            return key, []
+            return given, []
         reason = f"{answer.text!r} is not within {exercise.tolerance * 100:g} % of the answer"
         slip = _slip(given, value)
         reasons = [f"{reason}; {slip}" if slip else reason]
@@ -194,7 +206,7 @@ class Judge:
                 )
             )
             reasons.append("no run gave this figure")
-        return key, reasons
+        return given, reasons
 
     def _key(self, exercise: Exercise) -> float | None:
         """Return the answer key in the base unit; None if it has no value."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from longfat.analysis.grading.checks import CHECKS, Finding
@@ -19,12 +20,16 @@ class Score:
         points: the points that were earned, before lateness.
         reasons: why not all of them.
         key: the answer key, for the instructor; empty where there is none.
+        key_value: the answer key in the base unit of its kind; None where there is none.
+        answer_value: likewise what was answered.
     """
 
     exercise: Exercise
     points: float
     reasons: tuple[str, ...] = ()
     key: str = ""
+    key_value: float | None = None
+    answer_value: float | None = None
 
     @property
     def is_full(self) -> bool:
@@ -61,6 +66,8 @@ class Graded:
         scores: one for each exercise.
         findings: what checks found, whether they cost points or not.
         problems: why parts, or cases of them, could not be used.
+        oddities: what the instructor should look at; it costs no points.
+        digests: hashes of the parts that are seldom the same twice, by their names.
         failure: why the submission could not be graded; empty if it was.
         late_s: how long after the deadline it came, in seconds; 0 if in time or not known.
         late_share: the share of the earned points which that costs.
@@ -71,6 +78,8 @@ class Graded:
     scores: tuple[Score, ...]
     findings: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
+    oddities: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
     late_s: float = 0.0
     late_share: float = 0.0
@@ -125,6 +134,7 @@ class Graded:
         failure = "your instructor knows why" if for_student and self.failure else self.failure
         return {
             "student": self.submission.student,
+            "folder": self.submission.folder.absolute().name,
             "seed": self.submission.seed,
             "submitted": None if submitted is None else submitted.isoformat(),
             "points": self.total,
@@ -138,5 +148,6 @@ class Graded:
                 for one in (self.visible_findings if for_student else self.findings)
             ],
             "problems": list(self.problems),
+            "oddities": [] if for_student else list(self.oddities),
             "failure": failure,
         }
