@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.advice.evidence import congestion_control, tcp_table
 from longfat.analysis.advice.limits import Limit
-from longfat.analysis.grading.counted import contradiction, forged
+from longfat.analysis.grading.counted import contradiction, forged, went_elsewhere
 from longfat.analysis.grading.shaping import limits_in_force
 from longfat.analysis.grading.submission import Handed, Played
 from longfat.common.extras import lazy
@@ -242,6 +242,8 @@ def _unshaped(handed: Handed, played: Played, flow: Bulk) -> str:
         return (
             f"the slowest link of {flow.name}, {found.interface}, has {rate}, and the lab's {lab}"
         )
+    if played.run is not None and (words := went_elsewhere(played.run, found.interface)):
+        return f"{words}: the data went another way than through its slowest link"
     return _unshaped_while_it_ran(played, flow, lab_bps=lab_bps)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longfat.analysis.grading.submission import Played
-from longfat.analysis.grading.watching import measured_flows
+from longfat.analysis.grading.watching import measured_flows, way_of
 from longfat.common.extras import lazy
 from longfat.common.suggest import listed
 from longfat.model.flow_path import sender_and_receiver
@@ -24,6 +24,8 @@ from longfat.model.units import format_quantity
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pyarrow as pa
+
     from longfat.execution.runs import Run
     from longfat.model.network.cuts import Cut
     from longfat.model.traffic import Flow
@@ -33,6 +35,8 @@ pc = lazy("pyarrow.compute")
 
 _MISREPORTED = 1.1
 _MISREPORTED_BYTES = 100_000
+_OTHER_RTT = 2.0
+_OTHER_RTT_S = 0.002
 _UNACCOUNTED = 1.25
 _UNACCOUNTED_BYTES = 1_000_000
 _MISSED = 0.98
@@ -51,6 +55,8 @@ def forged(played: Played) -> Iterator[str]:
     for flow in played.case.tcp_flows:
         yield from _misreported(played.run, flow)
     yield from led_around(played.run)
+    yield from unaccounted(played.run)
+    yield from _pinged_otherwise(played.run)
 
 
 def _misreported(run: Run, flow: Bulk) -> Iterator[str]:
@@ -61,6 +67,13 @@ def _misreported(run: Run, flow: Bulk) -> Iterator[str]:
         yield (
             f"{flow.name} reports {format_quantity(reported, Unit.BYTES)} received, and the "
             f"kernel's sockets carried {format_quantity(carried, Unit.BYTES)}"
+        )
+    arrived = _counted(run, flow, "bytes_received", end="receiver")
+    if arrived < carried / _MISREPORTED - _MISREPORTED_BYTES:
+        sender, receiver = sender_and_receiver(flow)
+        yield (
+            f"sockets of {flow.name} at {sender} sent {format_quantity(carried, Unit.BYTES)}, and "
+            f"those at {receiver} received {format_quantity(arrived, Unit.BYTES)}"
         )
     longest_s = _longest_s(run, flow)
     reported_bps = run.metrics.get(f"{flow.name}.receiver_bps")
@@ -84,16 +97,23 @@ def _longest_s(run: Run, flow: Bulk) -> float | None:
 
 def _carried_bytes(run: Run, flow: Flow) -> float:
     """Return what was acknowledged of a flow, as its sender's kernel counts it."""
+    return _counted(run, flow, "bytes_acked")
+
+
+def _counted(run: Run, flow: Flow, column: str, *, end: str = "sender") -> float:
+    """Return what the sockets of a flow's end counted, all streams together."""
     largest = 0.0
     for probe in run.case.probes_of(Tcp, target=flow.name):
-        table = run.series(probe.name)
-        mine = pc.and_(
-            pc.equal(table["flow"].cast("string"), flow.name),
-            pc.equal(table["end"].cast("string"), "sender"),
-        )
-        streams = table.filter(mine).group_by("stream").aggregate([("bytes_acked", "max")])
-        largest = max(largest, float(pc.sum(streams["bytes_acked_max"]).as_py() or 0))
+        rows = _of_end(run, probe, flow, end=end)
+        streams = rows.group_by("stream").aggregate([(column, "max")])
+        largest = max(largest, float(pc.sum(streams[f"{column}_max"]).as_py() or 0))
     return largest
+
+
+def _of_end(run: Run, probe: Tcp, flow: Flow, *, end: str) -> pa.Table:
+    table = run.series(probe.name)
+    is_of_flow = pc.equal(table["flow"].cast("string"), flow.name)
+    return table.filter(pc.and_(is_of_flow, pc.equal(table["end"].cast("string"), end)))
 
 
 # ----------------------------------------------------------- around the links
@@ -137,8 +157,67 @@ def led_around(run: Run) -> Iterator[str]:
             )
 
 
+def went_elsewhere(run: Run, interface: str) -> str:
+    """Return by how much an interface sent less than the flows whose way leads through it moved.
+
+    Args:
+        run: the run of a case as `watching.watched` returns it.
+        interface: an interface on the way of a flow, as links and routes give it.
+
+    Returns:
+        What was counted of both; empty if it sent as much.
+    """
+    crossing = [
+        flow for flow in measured_flows(run.case) if interface in way_of(run.case.network, flow)
+    ]
+    moved = sum(_moved_bytes(run, flow) for flow in crossing)
+    passed = _sent(run, "tx_bytes").get(interface, 0)
+    if passed >= _MISSED * moved - _MISREPORTED_BYTES:
+        return ""
+    names = listed([flow.name for flow in crossing if _moved_bytes(run, flow)])
+    amounts = (format_quantity(float(one), Unit.BYTES) for one in (moved, passed))
+    return f"{names} moved {next(amounts)}, and {interface} sent {next(amounts)}"
+
+
+def _pinged_otherwise(run: Run) -> Iterator[str]:
+    """Yield which pings took a time that the segments of a flow between the same hosts did not.
+
+    The flow is the first one, so that its first segments met no queue.
+    """
+    starts = {
+        flow: run.flow_times[flow.name].start_s
+        for flow in run.case.bulk_flows
+        if flow.name in run.flow_times
+    }
+    if not starts or run.case.events:
+        return
+    first = min(starts, key=lambda flow: starts[flow])
+    least_s = _least_rtt_s(run, first)
+    for ping in run.case.pings:
+        took_s = run.metrics.get(f"{ping.name}.min_s")
+        is_same_way = {ping.source, ping.target} == {first.source, first.target}
+        if took_s is None or least_s is None or not is_same_way:
+            continue
+        is_idle = run.flow_times[ping.name].end_s <= starts[first]
+        is_long = is_idle and took_s > _OTHER_RTT * least_s + _OTHER_RTT_S
+        if is_long or took_s < least_s / _OTHER_RTT - _OTHER_RTT_S:
+            took, least = (format_quantity(one, Unit.SECONDS) for one in (took_s, least_s))
+            yield (
+                f"{ping.name} took {took} at the least, and segments of {first.name} between the "
+                f"same hosts {least}"
+            )
+
+
+def _least_rtt_s(run: Run, flow: Flow) -> float | None:
+    """Return the least round-trip time that a flow's sender saw, in seconds."""
+    for probe in run.case.probes_of(Tcp, target=flow.name):
+        least: float | None = pc.min(_of_end(run, probe, flow, end="sender")["min_rtt_s"]).as_py()
+        return least
+    return None
+
+
 def unaccounted(run: Run) -> Iterator[str]:
-    """Yield where links carried much more than the flows that cross them.
+    """Yield where links carried much more than all flows sent.
 
     Args:
         run: the run of a case as `watching.watched` returns it.
@@ -146,27 +225,24 @@ def unaccounted(run: Run) -> Iterator[str]:
     flows = run.case.flows
     if any(not isinstance(flow, Bulk | Ping) for flow in flows):
         return  # what others send both ways is not known
-    sent = _sent(run, "tx_bytes")
-    cuts: dict[Cut, None] = {}
+    # Headers and acknowledgements are a part of what is sent, and no more.
+    sent = sum(_sent_bytes(run, flow) for flow in flows)
+    carried = _sent(run, "tx_bytes")
     for flow in flows:
-        cuts |= dict.fromkeys(cuts_between(run.case.network, *sender_and_receiver(flow)))
-    for cut in cuts:
-        there, back = (
-            sum(
-                run.metrics.get(f"{flow.name}.sent_bytes", 0.0)
-                for flow in flows
-                if cut.separates(*ends(flow))
-            )
-            for ends in (sender_and_receiver, lambda flow: sender_and_receiver(flow)[::-1])
-        )
-        carried = sum(sent.get(name, 0) for name in cut.interfaces)
-        # Headers, retransmissions and acknowledgements are a part of what is sent, and no more.
-        if carried > _UNACCOUNTED * (there + back) + _UNACCOUNTED_BYTES:
-            yield (
-                f"{' and '.join(cut.interfaces)} sent {format_quantity(float(carried), Unit.BYTES)}"
-                f", and the flows over them {format_quantity(there, Unit.BYTES)}"
-            )
-            return
+        for cut in cuts_between(run.case.network, *sender_and_receiver(flow)):
+            passed = sum(carried.get(name, 0) for name in cut.interfaces)
+            if passed > _UNACCOUNTED * sent + _UNACCOUNTED_BYTES:
+                names = " and ".join(cut.interfaces)
+                amounts = (format_quantity(float(one), Unit.BYTES) for one in (passed, sent))
+                yield "{} sent {}, and all flows together {}".format(names, *amounts)
+                return
+
+
+def _sent_bytes(run: Run, flow: Flow) -> float:
+    """Return how many bytes a flow's sender sent, those that were lost among them."""
+    if isinstance(flow, Bulk) and flow.has_tcp_sockets:
+        return sum(_counted(run, flow, name) for name in ("bytes_acked", "bytes_retransmitted"))
+    return run.metrics.get(f"{flow.name}.sent_bytes", 0.0)
 
 
 def _moved_bytes(run: Run, flow: Flow) -> float:

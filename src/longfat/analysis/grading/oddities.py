@@ -1,7 +1,7 @@
 """What an instructor should look at in a submission: it costs no points and proves nothing.
 
-Lines that are rarely needed, what checks could not look at, traffic that no flow accounts for, and
-what two submissions share that is usually different.
+Lines that are rarely needed, what checks could not look at, and what two submissions share that is
+usually different.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from longfat.analysis.grading.counted import unaccounted
 from longfat.analysis.grading.shaping import limits_in_force
 from longfat.common.suggest import listed
 from longfat.model.flow_path import NotUnderstoodError, bottleneck
@@ -65,8 +64,6 @@ def oddities(parts: Iterable[Handed], grading: Grading) -> Iterator[str]:
             if programs:
                 yield f"{where}: brings programs: {listed(programs)}"
             yield from (f"{where}: {words}" for words in _unchecked(handed, played, grading))
-            if played.run is not None:
-                yield from (f"{where}: {words}" for words in unaccounted(played.run))
         yield from (f"{handed.part.name}: {words}" for words in lines)
 
 

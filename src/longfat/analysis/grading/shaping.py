@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat.model.flow_path import egress_interfaces, sender_and_receiver
+from longfat.analysis.grading.watching import way_of
 from longfat.model.probes import Queue
 from longfat.model.probes.queue import decode
 from longfat.model.probes.samples import read_samples
@@ -35,8 +35,7 @@ def limits_in_force(run: Run, flow: Flow) -> list[tuple[float, Mapping[str, floa
         where qdiscs on the way limit rates in a form that their dump does not show, or nothing
         was sampled.
     """
-    ends = sender_and_receiver(flow)
-    way = frozenset(name for _, name in egress_interfaces(run.case.network, *ends) or ())
+    way = frozenset(way_of(run.case.network, flow))
     times = run.flow_times.get(flow.name)
     samples = _samples(run, way)
     if times is None or not way or not samples:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from longfat.model.case import Case
+    from longfat.model.network import Network
     from longfat.model.probes import Probe
     from longfat.model.traffic import Flow
 
@@ -47,15 +48,15 @@ def watched(case: Case) -> Case:
     }
     sockets = [flow.name for flow in measured_flows(case) if flow.has_tcp_sockets]
     network = case.network
-    ways = [sender_and_receiver(flow) for flow in case.flows]
-    cuts = [cut for way in ways for cut in cuts_between(network, *way)]
+    ends = [sender_and_receiver(flow) for flow in case.flows]
+    cuts = [cut for pair in ends for cut in cuts_between(network, *pair)]
     crossed = [name for cut in cuts for name in cut.interfaces]
-    passed = [name for way in ways for _, name in egress_interfaces(network, *way) or ()]
+    passed = [name for flow in case.flows for name in way_of(network, flow)]
     probes: list[Probe] = [
         probe
         for probe in (
             Tcp(name="tcp", of=_each(sockets, but=seen), every_s=_SOCKETS_EVERY_S),
-            Rate(name="rate", of=_each(crossed), every_s=_INTERFACES_EVERY_S),
+            Rate(name="rate", of=_each([*crossed, *passed]), every_s=_INTERFACES_EVERY_S),
             Queue(name="queue", of=_each(passed), every_s=_QUEUES_EVERY_S),
         )
         if probe.of
@@ -69,6 +70,12 @@ def watched(case: Case) -> Case:
 def measured_flows(case: Case) -> tuple[Flow, ...]:
     """Return the flows whose tools are longfat's or the distribution's, and no study's."""
     return tuple(flow for flow in case.flows if not isinstance(flow, Program))
+
+
+def way_of(network: Network, flow: Flow) -> tuple[str, ...]:
+    """Return the interfaces through which a flow's data leaves, as links and routes give them."""
+    hops = egress_interfaces(network, *sender_and_receiver(flow)) or ()
+    return tuple(interface for _, interface in hops)
 
 
 def _each(names: Iterable[str], *, but: frozenset[str] | set[str] = frozenset()) -> tuple[str, ...]:
