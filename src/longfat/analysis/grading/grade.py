@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,8 +65,16 @@ def grade(
         )
         key = {f"{KEY_PREFIX}{case}": run.metrics for case, run in runs.items()}
         try:
+            began_s = time.monotonic()
             handed = {
-                part: _played(submission, grading, part, player=player, scratch=scratch)
+                part: _played(
+                    submission,
+                    grading,
+                    part,
+                    spent_s=time.monotonic() - began_s,
+                    player=player,
+                    scratch=scratch,
+                )
                 for part in needed_parts(chosen, grading)
             }
             results = {**_results(handed.values()), **key}
@@ -89,8 +99,19 @@ def grade(
 
 
 def _played(
-    submission: Submission, grading: Grading, part: str, *, player: Player, scratch: Path
+    submission: Submission,
+    grading: Grading,
+    part: str,
+    *,
+    spent_s: float,
+    player: Player,
+    scratch: Path,
 ) -> Handed:
+    limits = grading.limits.after(spent_s)
+    if limits.time_s <= 0:
+        words = "it was not run: the submission's other parts took all of its time"
+        return Handed(part=grading.parts[part], problem=words)
+    grading = replace(grading, limits=limits)
     folder = scratch / "files" / part
     folder.mkdir(parents=True)
     taken = take_in(submission, grading.parts[part], grading, folder, player.scripts)

@@ -41,6 +41,7 @@ _LINES = (
 )
 _LONGEST_LINE = 120
 _SAME_ANSWER = 0.005
+_SHOWN = 4
 
 
 def oddities(parts: Iterable[Handed], grading: Grading) -> Iterator[str]:
@@ -117,8 +118,15 @@ def shared_oddities(graded: Sequence[Graded]) -> list[tuple[str, ...]]:
         for number in numbers:
             others = [graded[other].submission.student for other in numbers if other != number]
             if others:
-                odd[number].append(f"{part}: equal but for blanks and comments: {listed(others)}")
+                odd[number].append(f"{part}: equal but for blanks and comments: {_some(others)}")
     return [tuple(words) for words in odd]
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names in a row, or the first ones and how many there are."""
+    if len(names) <= _SHOWN:
+        return listed(names)
+    return f"{listed(names[:_SHOWN])}, and {len(names) - _SHOWN} others"
 
 
 def _right_for(score: Score, others: Sequence[Graded]) -> list[str]:

@@ -143,7 +143,7 @@ class Scripts:
     """
 
     def __init__(self) -> None:
-        self._read: dict[tuple[str, bytes], tuple[MininetNetwork, tuple[str, ...]] | str] = {}
+        self._read: dict[tuple[str, bytes, float], tuple[MininetNetwork, tuple[str, ...]] | str] = {}
 
     def read(
         self, path: Path, *, name: str, most_wall_s: float
@@ -162,7 +162,7 @@ class Scripts:
         # It takes a machine, and most submissions have no script.
         from longfat.study.formats.mininet import read_mininet  # noqa: PLC0415
 
-        key = (name, path.read_bytes())
+        key = (name, path.read_bytes(), most_wall_s)
         if key not in self._read:
             try:
                 self._read[key] = read_mininet(path, most_wall_s=most_wall_s)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -161,7 +161,15 @@ class Limits:
         Time(least=1, most=_DAY_S),
         default=120.0,
         label="Time",
-        help="the wall time that all of a submission's runs take together",
+        help="the wall time that the runs of a part take together",
+    )
+    total_s: float | None = declare(
+        Time(least=1, most=_DAY_S),
+        default=None,
+        label="Total",
+        help="the wall time that all of a submission takes",
+        absent="twice `time`",
+        key="total",
     )
     virtual_s: float = declare(
         Time(least=1, most=_DAY_S),
@@ -206,6 +214,11 @@ class Limits:
         label="Input",
         help="how large a file that is handed in may be",
     )
+
+    def after(self, spent_s: float) -> Limits:
+        """Return the limits of a part before which others took some wall time."""
+        total_s = 2 * self.time_s if self.total_s is None else self.total_s
+        return replace(self, time_s=min(self.time_s, total_s - spent_s))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
