@@ -143,7 +143,9 @@ class Scripts:
     """
 
     def __init__(self) -> None:
-        self._read: dict[tuple[str, bytes, float], tuple[MininetNetwork, tuple[str, ...]] | str] = {}
+        self._read: dict[
+            tuple[str, bytes, float], tuple[MininetNetwork, tuple[str, ...]] | str
+        ] = {}
 
     def read(
         self, path: Path, *, name: str, most_wall_s: float
