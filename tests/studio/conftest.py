@@ -15,12 +15,16 @@ from starlette.testclient import TestClient
 
 from longfat.studio.app import make_app
 from longfat.studio.auth import Keys, our_hosts
+from longfat.studio.browser_sessions import BrowserSessions
+from longfat.studio.credentials import ONLY_USER, Credentials, Tokens
+from longfat.studio.server_proof import ServerProof
 from longfat.studio.state import VARIABLE
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"
 ORIGIN = f"http://{HOST}"
 TOKEN = "a-token-of-the-tests"
+SECRET = b"a secret of the tests"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 SOCKET = {**BEARER, "Origin": ORIGIN, "Host": HOST}
 """What a WebSocket of the test client has to say, which would be at another host."""
@@ -62,16 +66,26 @@ def static(tmp_path: Path) -> Path:
     """A page that says little."""
     folder = tmp_path / "static"
     (folder / "assets").mkdir(parents=True)
-    (folder / "index.html").write_text("<!doctype html><title>studio</title>")
+    (folder / "index.html").write_text("<!doctype html><head><title>studio</title></head>")
     (folder / "assets" / "main-1a2b3c.js").write_text("0")
     return folder
+
+
+def keys_of_tests(*, sessions: BrowserSessions | None = None) -> Keys:
+    """Return keys with the token of the tests."""
+    credentials = Credentials(
+        tokens=Tokens({ONLY_USER: TOKEN}),
+        sessions=sessions or BrowserSessions(),
+        proof=ServerProof(SECRET),
+    )
+    hosts = our_hosts("127.0.0.1", PORT, secure=False)
+    return Keys(credentials=credentials, owner=ONLY_USER, hosts=hosts, port=PORT)
 
 
 @pytest.fixture
 def stranger(workspace: Path, static: Path) -> Iterator[TestClient]:
     """A client that has no token yet."""
-    keys = Keys(token=TOKEN, hosts=our_hosts("127.0.0.1", PORT, secure=False), port=PORT)
-    app = make_app(workspace=workspace, keys=keys, static=static)
+    app = make_app(workspace=workspace, keys=keys_of_tests(), static=static)
     with TestClient(app, base_url=ORIGIN, raise_server_exceptions=False) as client:
         yield client
 

@@ -42,8 +42,14 @@ class Studio:
         self.url = found[0]
 
     def end(self) -> None:
-        self._process.send_signal(signal.SIGTERM)
-        assert self._process.wait(30) == 0
+        self._end(signal.SIGTERM, status=0)
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL, status=-signal.SIGKILL)
+
+    def _end(self, number: signal.Signals, *, status: int) -> None:
+        self._process.send_signal(number)
+        assert self._process.wait(30) == status
         assert self._process.stderr is not None
         self._process.stderr.close()
 

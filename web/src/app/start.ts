@@ -1,5 +1,6 @@
 /** Initialisation when the page is loaded. */
 
+import { verifyBeforeLinks } from "../api/links";
 import { attempt } from "../files/actions";
 import { beginDrafts } from "../documents/drafts";
 import { closeTaken, showLast, useDocuments } from "../documents/store";
@@ -7,6 +8,7 @@ import { useServer } from "./server";
 
 /** Opens the file or lab in the URL's query, and removes it from the URL: a reload keeps the tabs. */
 export async function start(): Promise<void> {
+  verifyBeforeLinks();
   void useServer.getState().load();
   const url = new URL(window.location.href);
   const path = url.searchParams.get("open");
