@@ -123,18 +123,18 @@ from pathlib import Path
 from longfat.studio.address import Address
 from longfat.studio.serve import serve
 serve(workspace=Path(sys.argv[1]), static=Path(sys.argv[2]), address=Address(),
-      query={"lab": "lab08"}, browser=False)
+      query={"lab": "lab08"}, browser=False, anew="--new-token" in sys.argv)
 """
 
 
 @pytest.fixture
-def start_studio(workspace: Path, static: Path) -> Iterator[Callable[[], Studio]]:
+def start_studio(workspace: Path, static: Path) -> Iterator[Callable[..., Studio]]:
     """Start `serve` in a process of its own."""
     started: list[Studio] = []
 
-    def start() -> Studio:
+    def start(*options: str) -> Studio:
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(workspace), str(static)],
+            [sys.executable, "-c", PROGRAM, str(workspace), str(static), *options],
             stderr=subprocess.PIPE,
             text=True,
         )

@@ -233,14 +233,12 @@ class AuthMiddleware:
             return self._prove(scope, host)
         if is_reading and scope["path"] == LOGGED_OUT_PATH:
             return HTMLResponse(logged_out_page())
-        if not self._is_of_us(scope, headers):
-            return _ANOTHER_WORKSPACE
         scope[_SESSION] = session = self._session(headers)
         # A URL with a token leads to the same one without it.
         if is_reading and (response := self._welcome(scope, host, session)) is not None:
             return response
         if session is not None or self._has_token(headers):
-            return None
+            return None if self._is_of_us(scope, headers) else _ANOTHER_WORKSPACE
         if is_reading and "text/html" in headers.get("accept", ""):
             return HTMLResponse(refused_page(), status_code=HTTPStatus.FORBIDDEN)
         return _forbidden(_NO_CREDENTIALS)

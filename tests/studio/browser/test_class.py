@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.command import Command
-from tests.studio.browser.acts import open_file
+from tests.studio.browser.acts import add, node, open_file
 from tests.studio.browser.test_narrow import STUDY, fits
 
 
@@ -100,3 +100,36 @@ def test_the_teacher_sees_how_far_everybody_is(group: Class, browser: Browser, w
     assert fits(teacher)
     link = row.get_by_role("link").get_attribute("href")
     assert link == group.links["bob"]
+
+
+def test_a_student_gets_a_new_link_without_scripts(group: Class, browser: Browser) -> None:
+    alice, bob = (page_of(browser, group.links[name]) for name in ("alice", "bob"))
+    for page in (alice, bob):
+        open_file(page, "study.yaml")
+    context = browser.new_context(java_script_enabled=False, locale="en-US")
+    teacher = context.new_page()
+    teacher.goto(group.teacher)
+    row = teacher.get_by_role("row").filter(has_text="Alice Adams")
+    row.get_by_role("link", name="New link… for Alice Adams").click()
+    expect(teacher.get_by_role("heading", name="A new link for Alice Adams?")).to_be_visible()
+    teacher.get_by_role("button", name="Make a new link").click()
+    message = teacher.get_by_role("status")
+    expect(message).to_contain_text("Alice Adams has a new link.")
+    new = message.locator("code").inner_text()
+    assert new != group.links["alice"]
+    expect(alice.get_by_role("alert")).to_contain_text("This browser is not logged in any more")
+    expect(bob.get_by_role("alert")).to_have_count(0)
+    # What she draws meanwhile is there when she has opened the new link, also in this tab.
+    add(alice, "Host", 300, 60)
+    again = alice.context.new_page()
+    again.goto(group.links["alice"])
+    expect(again.get_by_role("heading", name="This browser is not logged in")).to_be_visible()
+    again.goto(new)
+    expect(node(again, "h3")).to_be_visible()
+    expect(alice.get_by_role("alert")).to_have_count(0)
+    teacher.get_by_role("link", name="Back to the class").click()
+    teacher.get_by_role("button", name="Log out", exact=True).click()
+    expect(teacher.get_by_role("heading", name="You are logged out")).to_be_visible()
+    teacher.go_back()
+    teacher.reload()
+    expect(teacher.get_by_role("heading", name="This browser is not logged in")).to_be_visible()

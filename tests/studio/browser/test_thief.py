@@ -19,6 +19,22 @@ def secrets_of(page: Page, url: str) -> list[str]:
     return [token, *(cookie.get("value", "") for cookie in page.context.cookies())]
 
 
+def click_link(page: Page, path: str, *, modifier: str = "", button: str = "left") -> None:
+    """Click on a link to the server, as the page has some for downloads and reports."""
+    page.evaluate(
+        """path => {
+            const link = Object.assign(document.createElement("a"), {href: path, download: "x"});
+            link.append("A link of the test");
+            link.style = "position: fixed; top: 0; left: 40%; z-index: 9999;";
+            document.body.append(link);
+        }""",
+        path,
+    )
+    link = page.get_by_text("A link of the test")
+    link.click(modifiers=[modifier] if modifier else [], button=button)  # type: ignore[list-item, arg-type]
+    link.evaluate("link => link.remove()")
+
+
 def check_nothing_was_sent(thief: Thief, secrets: list[str]) -> None:
     sent = b"\n".join(thief.received)
     for secret in secrets:
@@ -48,6 +64,8 @@ def test_nothing_of_an_open_page_is_sent_to_another_server(
             page.keyboard.type("# unmistakable\n")
             for name in ("Runs", "Labs", "packetdrill", "packetdrill"):
                 turn_to(page, name)
+            for modifier in ("", "Control", "Shift"):
+                click_link(page, "/api/document?path=unmistakable.yaml", modifier=modifier)
             page.wait_for_timeout(4000)
             assert thief.received
             check_nothing_was_sent(thief, secrets)

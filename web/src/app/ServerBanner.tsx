@@ -23,9 +23,9 @@ export function ServerBanner() {
       )}
       {link === "another" && (
         <span>
-          <strong>This address now serves another workspace, or another program.</strong> This page belongs to {path}, and nothing
-          of it is sent there. Do not reload it. To continue, start the studio for that folder: {start}, and open the URL that
-          it prints.
+          <strong>This address now serves another workspace, or another program.</strong> This page belongs to {path}. Nothing of it
+          is sent there, and it goes on by itself when its own studio responds again: {start}. Do not reload it until then. In a
+          class, another student's link may have been opened in this browser: open yours.
         </span>
       )}
     </p>

@@ -13,7 +13,7 @@ export function confirmLogOut(): void {
   useDialogs.getState().open({
     kind: "confirm",
     title: "Log out?",
-    text: "This browser then has no access to the studio until your link is opened again. What is drawn and what runs stays.",
+    text: "This browser then has no access to the studio until your link is opened again. What is drawn is kept, and machines go on.",
     choices: [
       { label: "Log out", main: true, act: () => void logOut() },
       { label: "Log out all other browsers", act: () => void logOutOthers() },

@@ -39,14 +39,15 @@ a { color: var(--link); }
 .done { color: var(--good); }
 header { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline;
   justify-content: space-between; }
-form { display: inline; }
+form { display: inline; margin-right: 12px; }
+header form { margin: 0; }
 button { font: inherit; color: var(--fg); background: var(--bg); border: 1px solid var(--line);
   border-radius: 6px; padding: 3px 12px; cursor: pointer; }
 button:hover { border-color: var(--link); }
 button.main { color: var(--bg); background: var(--link); border-color: var(--link); }
 a:focus-visible, button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 .message { border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 6px;
-  padding: 10px 14px; margin: 0 0 16px; max-width: 70em; }
+  padding: 10px 14px; margin: 10px 0 16px; max-width: 70em; }
 .message p { color: var(--fg); margin: 0 0 6px; }
 .message code { display: block; overflow-wrap: anywhere; user-select: all; margin: 0 0 6px; }
 """
