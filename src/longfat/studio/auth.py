@@ -159,6 +159,23 @@ class Keys:
         response.delete_cookie(self.cookie, httponly=True, samesite="strict", secure=self.secure)
 
 
+def key_tag(request: Request, keys: Keys) -> str:
+    """Return the element of a page's head with the key by which it verifies its server.
+
+    Args:
+        request: the admitted request for the page.
+        keys: what has admitted it.
+
+    Returns:
+        The element; nothing if the request has no session.
+    """
+    session = session_of(request)
+    if session is None:
+        return ""
+    key = keys.credentials.proof.page_key(session.id)
+    return f'<meta name="longfat-session" content="{session.id} {key}">'
+
+
 def session_of(request: Request) -> BrowserSession | None:
     """Return the browser's session of an admitted request; None if a token admitted it."""
     session: BrowserSession | None = request.scope[_SESSION]

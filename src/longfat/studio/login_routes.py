@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import BaseRoute, Route
 
 from longfat.errors import HostError
-from longfat.studio.auth import session_of
+from longfat.studio.auth import key_tag, session_of
 from longfat.studio.http_error import HttpError
 from longfat.studio.requests import read_json
 from longfat.studio.threads import run_in_threadpool
@@ -40,11 +40,7 @@ def login_routes(keys: Keys, *, static: Path) -> list[BaseRoute]:
             text = await run_in_threadpool((static / _INDEX).read_text, encoding="utf-8")
         except OSError as error:
             raise HostError(f"the studio's page cannot be read: {error.strerror}") from None
-        if (session := session_of(request)) is not None:
-            key = keys.credentials.proof.page_key(session.id)
-            meta = f'<meta name="longfat-session" content="{session.id} {key}">'
-            text = text.replace(_HEAD_END, meta + _HEAD_END, 1)
-        return HTMLResponse(text)
+        return HTMLResponse(text.replace(_HEAD_END, key_tag(request, keys) + _HEAD_END, 1))
 
     async def log_out(request: Request) -> Response:
         body = await read_json(request)

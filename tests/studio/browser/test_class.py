@@ -25,7 +25,7 @@ class Class:
         roster = folder / "roster.csv"
         roster.write_text("folder,name\nalice,Alice Adams\nbob,Bob Brown\n")
         for name in ("alice", "bob"):
-            (self.root / name).mkdir(parents=True)
+            (self.root / name).mkdir(parents=True, exist_ok=True)
             (self.root / name / "study.yaml").write_text(STUDY)
         self._process = Command(
             *(
@@ -46,8 +46,14 @@ class Class:
         self.teacher = found[0]
 
     def end(self) -> None:
-        self._process.send_signal(signal.SIGTERM)
-        assert self._process.wait(30) == 0
+        self._end(signal.SIGTERM, status=0)
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL, status=-signal.SIGKILL)
+
+    def _end(self, number: signal.Signals, *, status: int) -> None:
+        self._process.send_signal(number)
+        assert self._process.wait(30) == status
         for stream in (self._process.stdout, self._process.stderr):
             assert stream is not None
             stream.close()
@@ -98,7 +104,7 @@ def test_the_teacher_sees_how_far_everybody_is(group: Class, browser: Browser, w
     expect(row).to_contain_text(re.compile(r"lab03:\s+1 of 15 steps"))
     expect(teacher.get_by_role("row").filter(has_text="Alice")).to_contain_text("not yet")
     assert fits(teacher)
-    link = row.get_by_role("link").get_attribute("href")
+    link = row.get_by_role("link", name="bob's link").get_attribute("href")
     assert link == group.links["bob"]
 
 

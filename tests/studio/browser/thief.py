@@ -9,6 +9,8 @@ import socketserver
 import threading
 from collections.abc import Iterator
 
+import httpx
+
 _ACCEPT = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
@@ -18,14 +20,17 @@ class Thief(socketserver.ThreadingTCPServer):
     Args:
         port: the port.
         answer: the body of each response, which has the status 200.
+        relay: the origin of a server to which requests for a proof are passed on, and whose
+            response is passed back.
     """
 
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self, port: int, *, answer: bytes) -> None:
+    def __init__(self, port: int, *, answer: bytes, relay: str | None) -> None:
         super().__init__(("127.0.0.1", port), _Request)
         self.answer = answer
+        self.relay = relay
         self.received: list[bytes] = []
 
 
@@ -52,6 +57,8 @@ class _Request(socketserver.StreamRequestHandler):
         if length := int(fields.get(b"content-length", b"0")):
             self.server.received.append(self.rfile.read(length))
         answer = self.server.answer
+        if self.server.relay is not None and b" /api/proof?" in head:
+            answer = httpx.get(self.server.relay + head.split()[1].decode()).content
         self.wfile.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
             b"Access-Control-Allow-Origin: *\r\n"
@@ -72,9 +79,9 @@ class _Request(socketserver.StreamRequestHandler):
 
 
 @contextlib.contextmanager
-def thief_at(port: int, *, answer: bytes = b"{}") -> Iterator[Thief]:
+def thief_at(port: int, *, answer: bytes = b"{}", relay: str | None = None) -> Iterator[Thief]:
     """Take a port for as long as the context lasts."""
-    with Thief(port, answer=answer) as thief:
+    with Thief(port, answer=answer, relay=relay) as thief:
         threading.Thread(target=thief.serve_forever, args=(0.05,), daemon=True).start()
         yield thief
         thief.shutdown()

@@ -166,7 +166,9 @@ class ClassApp:
                 ),
             )
             self.students[folder] = student
-        self._teacher = teachers_app(self, keys=keys(TEACHER, workspace_id(root), _TEACHERS))
+        self._teacher = teachers_app(
+            self, keys=keys(TEACHER, workspace_id(root), _TEACHERS), static=static
+        )
         self._outer = Starlette(lifespan=self._lifespan)
 
     def stop(self) -> None:

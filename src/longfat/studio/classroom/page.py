@@ -1,6 +1,7 @@
 """The teacher's pages: the state of all students, and the question before a new link.
 
 They work without scripts. That of the students reloads itself, but not while it shows a message.
+With scripts that is done by `web/src/teacher`, which verifies the server before.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+SCRIPT_PATH = "/class/page.js"
+"""Where the pages' script is."""
+
 _EVERY_S = 15
 
 _STYLE = """\
 :root { color-scheme: light dark; --line: light-dark(#d3d8e0, #303846);
   --dim: light-dark(#596273, #a0a9b8); --good: light-dark(#17713f, #5dcb8b);
+  --bad: light-dark(#b3261e, #ff8a80);
   --bg: light-dark(#fff, #14181f); --fg: light-dark(#1b2230, #e4e8ef);
   --link: light-dark(#1f5fbf, #6ea8ff); }
 body { margin: 0; padding: 20px 24px; background: var(--bg); color: var(--fg);
   font: 14px/1.5 system-ui, "Noto Sans", "DejaVu Sans", sans-serif; }
 h1 { font-size: 22px; margin: 0 0 4px; }
 p { margin: 0 0 16px; color: var(--dim); max-width: 70em; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; position: relative; }
 table { border-collapse: collapse; min-width: 640px; }
 th, td { text-align: left; vertical-align: top; padding: 6px 14px 6px 0;
   border-bottom: 1px solid var(--line); }
@@ -46,6 +51,8 @@ button { font: inherit; color: var(--fg); background: var(--bg); border: 1px sol
 button:hover { border-color: var(--link); }
 button.main { color: var(--bg); background: var(--link); border-color: var(--link); }
 a:focus-visible, button:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+.problem { color: var(--bad); margin: 8px 0; }
+.problem:empty { display: none; }
 .message { border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 6px;
   padding: 10px 14px; margin: 10px 0 16px; max-width: 70em; }
 .message p { color: var(--fg); margin: 0 0 6px; }
@@ -59,8 +66,12 @@ _HEAD = """\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
-{% if every_s %}<meta http-equiv="refresh" content="{{ every_s }}">{% endif %}
-
+{{ key_tag }}
+{% if every_s %}
+<meta name="longfat-reload" content="{{ every_s }}">
+<noscript><meta http-equiv="refresh" content="{{ every_s }}"></noscript>
+{% endif %}
+<script src="{{ script }}" defer></script>
 <title>{{ title }}: longfat studio</title>
 <style>
 {{ style }}</style>
@@ -79,6 +90,7 @@ _CLASS = """\
 </form>
 </span>
 </header>
+<p id="server" class="problem" role="alert"></p>
 {% if renewed %}
 <div class="message" role="status">
 <p><strong>{{ renewed.name }} has a new link.</strong> The old one opens nothing any more, and what
@@ -147,6 +159,7 @@ which is shown next, to {{ student.name }}.</p>
 <button class="main">Make a new link</button>
 </form>
 <a href="/class">Cancel</a>
+<p id="server" class="problem" role="alert"></p>
 </main>
 </body>
 </html>
@@ -157,12 +170,17 @@ _UNITS = (("day", 86400), ("hour", 3600), ("minute", 60))
 
 
 def class_page(
-    summary: Mapping[str, Any], *, renewed: str | None = None, has_ended_others: bool = False
+    summary: Mapping[str, Any],
+    *,
+    key_tag: str,
+    renewed: str | None = None,
+    has_ended_others: bool = False,
 ) -> str:
     """Return the page of the class.
 
     Args:
         summary: what `ClassApp.summary` gives.
+        key_tag: the element with the page's key.
         renewed: the folder of a student whose new link is shown; None for none.
         has_ended_others: show that other browsers were logged out.
     """
@@ -172,6 +190,7 @@ def class_page(
     return _render(
         _CLASS,
         title="The class",
+        key_tag=key_tag,
         every_s=None if with_link or has_ended_others else _EVERY_S,
         renewed=with_link,
         has_ended_others=has_ended_others,
@@ -183,18 +202,21 @@ def class_page(
     )
 
 
-def link_page(student: Mapping[str, Any]) -> str:
+def link_page(student: Mapping[str, Any], *, key_tag: str) -> str:
     """Return the question before a student gets a new link.
 
     Args:
         student: the student, as in `ClassApp.summary`.
+        key_tag: the element with the page's key.
     """
-    return _render(_LINK, title="A new link", every_s=None, student=student)
+    return _render(_LINK, title="A new link", key_tag=key_tag, every_s=None, student=student)
 
 
-def _render(body: str, **values: Any) -> str:
+def _render(body: str, *, key_tag: str, **values: Any) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(_HEAD + body).render(style=Markup(_STYLE), **values)
+    return environment.from_string(_HEAD + body).render(
+        style=Markup(_STYLE), key_tag=Markup(key_tag), script=SCRIPT_PATH, **values
+    )
 
 
 def _ago(now_s: float, seen_s: float) -> str:

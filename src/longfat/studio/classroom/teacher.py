@@ -1,4 +1,7 @@
-"""The teacher's pages: the state of all students, new links, and logout. They need no scripts."""
+"""The teacher's pages: the state of all students, new links, and logout.
+
+They work without scripts. Their script verifies the server before they send anything.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,26 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
 
 from longfat.errors import LongfatError
 from longfat.studio.access_pages import LOGGED_OUT_PATH
-from longfat.studio.auth import AuthMiddleware, page_policy, session_of
-from longfat.studio.classroom.page import class_page, link_page
+from longfat.studio.auth import AuthMiddleware, key_tag, page_policy, session_of
+from longfat.studio.classroom.page import SCRIPT_PATH, class_page, link_page
 from longfat.studio.error_responses import longfat_error
 from longfat.studio.http_error import HttpError
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.requests import Request
 
     from longfat.studio.auth import Keys
@@ -31,6 +42,7 @@ TEACHERS_PAGE = "/class"
 _STATE = "/api/class"
 _LINK_PAGE = f"{TEACHERS_PAGE}/new-link"
 _LOG_OUT = f"{TEACHERS_PAGE}/log-out"
+_SCRIPT = "teacher.js"
 _MAX_FORM_BYTES = 4096
 
 _HEADERS = {
@@ -45,20 +57,22 @@ def is_teachers(path: str) -> bool:
     return path in (TEACHERS_PAGE, _STATE) or path.startswith(f"{TEACHERS_PAGE}/")
 
 
-def teachers_app(group: ClassApp, *, keys: Keys) -> Starlette:
+def teachers_app(group: ClassApp, *, keys: Keys, static: Path) -> Starlette:
     """Return the application.
 
     Args:
         group: the class.
         keys: the teacher's.
+        static: the folder of the built page, with the script of these.
     """
-    pages = _Pages(group, keys)
+    pages = _Pages(group, keys, static / _SCRIPT)
     return Starlette(
         routes=[
             Route(TEACHERS_PAGE, pages.students, methods=["GET"]),
             Route(_STATE, pages.state, methods=["GET"]),
             Route(_LINK_PAGE, pages.confirm_link, methods=["GET"]),
             Route(_LINK_PAGE, pages.renew_link, methods=["POST"]),
+            Route(SCRIPT_PATH, pages.script, methods=["GET"]),
             Route(_LOG_OUT, pages.log_out, methods=["POST"]),
         ],
         middleware=[Middleware(AuthMiddleware, keys=keys)],
@@ -69,19 +83,26 @@ def teachers_app(group: ClassApp, *, keys: Keys) -> Starlette:
 class _Pages:
     """The endpoints."""
 
-    def __init__(self, group: ClassApp, keys: Keys) -> None:
+    def __init__(self, group: ClassApp, keys: Keys, script: Path) -> None:
         self._group = group
         self._keys = keys
+        self._script = script
 
     async def state(self, request: Request) -> Response:
         """Return the state of all students as JSON."""
         del request
         return JSONResponse(await self._summary())
 
+    async def script(self, request: Request) -> Response:
+        """Return the pages' script."""
+        del request
+        return FileResponse(self._script, media_type="text/javascript")
+
     async def students(self, request: Request) -> Response:
         """Return the page of all students."""
         text = class_page(
             await self._summary(),
+            key_tag=key_tag(request, self._keys),
             renewed=request.query_params.get("renewed"),
             has_ended_others="ended" in request.query_params,
         )
@@ -90,7 +111,9 @@ class _Pages:
     async def confirm_link(self, request: Request) -> Response:
         """Return the question before a new link."""
         student = await self._student(request.query_params.get("student"))
-        return HTMLResponse(link_page(student), headers=_HEADERS)
+        return HTMLResponse(
+            link_page(student, key_tag=key_tag(request, self._keys)), headers=_HEADERS
+        )
 
     async def renew_link(self, request: Request) -> Response:
         """Make a new link for a student, and show it."""
