@@ -79,7 +79,9 @@ def test_a_browser_that_opens_the_link_again_keeps_its_session(client: TestClien
     assert "set-cookie" not in again.headers
 
 
-def test_who_has_no_session_is_told_how_to_come_back(stranger: TestClient) -> None:
+def test_a_browser_without_a_session_gets_a_page_that_says_how_to_come_back(
+    stranger: TestClient,
+) -> None:
     """A browser gets a page, a program a text; neither gets anything of the studio."""
     answer = stranger.get("/", headers={"Accept": "text/html,*/*;q=0.8"})
     assert answer.status_code == 403
@@ -90,12 +92,12 @@ def test_who_has_no_session_is_told_how_to_come_back(stranger: TestClient) -> No
 
 def page_session(client: TestClient) -> tuple[str, str]:
     """Return the public id of the page's session, and its key."""
-    found = re.search(
+    match = re.search(
         r'<meta name="longfat-session" content="([0-9a-f]{32}) ([0-9a-f]{64})"></head>',
         client.get("/").text,
     )
-    assert found
-    return found[1], found[2]
+    assert match
+    return match[1], match[2]
 
 
 def proof(client: TestClient, **query: str) -> httpx.Response:

@@ -125,12 +125,12 @@ def test_a_session_ends_when_it_is_old_or_was_not_used(
     monkeypatch.setattr(time, "time", lambda: clock_s)
     sessions = BrowserSessions(file)
     value = sessions.begin("alice")
-    found = True
+    is_open = True
     for use_s in uses_s:
         sessions = BrowserSessions(file, owners=OWNERS)  # the server is started again
         clock_s += use_s
-        found = sessions.find(value, owner="alice") is not None
-    assert found == lasts
+        is_open = sessions.find(value, owner="alice") is not None
+    assert is_open == lasts
 
 
 def test_an_expired_session_opens_nothing_and_its_websocket_is_closed(
@@ -163,14 +163,14 @@ def test_an_expired_session_opens_nothing_and_its_websocket_is_closed(
 def test_a_new_link_ends_what_the_old_one_opened_and_nothing_else() -> None:
     async def ended() -> list[bool]:
         sessions = BrowserSessions()
-        found = [
+        begun = [
             sessions.find(sessions.begin(owner), owner=owner) for owner in ("alice", "alice", "bob")
         ]
         with (
-            sessions.connected("alice", found[0]) as first,
-            sessions.connected("alice", found[1]) as second,
+            sessions.connected("alice", begun[0]) as first,
+            sessions.connected("alice", begun[1]) as second,
             sessions.connected("alice", None) as by_token,
-            sessions.connected("bob", found[2]) as of_bob,
+            sessions.connected("bob", begun[2]) as of_bob,
             sessions.connected("bob", None) as bobs_token,
         ):
             sessions.end_all("alice")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from longfat.studio.state import PrivateFile
 
 MAX_SESSIONS = 8
-"""How many sessions an owner may have: with one more, the one that was not used longest ends."""
+"""How many sessions an owner may have: beyond that, the least recently used ends."""
 
 LARGEST_FILE = 4 << 20
 """The largest file of sessions, in bytes: those of 500 owners."""
@@ -265,7 +265,7 @@ _STORED = Decoder(list[BrowserSession])
 
 def _read(file: PrivateFile) -> list[BrowserSession]:
     """Return the stored sessions; none if the file is not ours alone, or damaged."""
-    text = file.read(most=LARGEST_FILE)
+    text = file.read(max_bytes=LARGEST_FILE)
     if text is None:
         return []
     where = str(file.path)

@@ -59,11 +59,11 @@ class PrivateFile:
 
     path: Path
 
-    def read(self, *, most: int = _LARGEST_FILE) -> str | None:
+    def read(self, *, max_bytes: int = _LARGEST_FILE) -> str | None:
         """Return its content; None if we do not own it, or others may read or write it.
 
         Args:
-            most: how many bytes of it are read.
+            max_bytes: how many bytes of it are read.
         """
         try:
             file = os.open(self.path, _READ)
@@ -75,7 +75,7 @@ class PrivateFile:
                 return None
             if about.st_mode & _OURS_ALONE:
                 return None
-            return stream.read(most).decode("ascii", "replace").strip()
+            return stream.read(max_bytes).decode("ascii", "replace").strip()
 
     def write(self, text: str) -> None:
         """Replace its content.
@@ -175,7 +175,7 @@ class WorkspaceState:
     def class_tokens(self) -> dict[str, str]:
         """Return the tokens of a class, by its students' folders; none if they are not safe."""
         try:
-            found = json.loads(self._file(_CLASS).read(most=_LARGEST_CLASS) or "{}")
+            found = json.loads(self._file(_CLASS).read(max_bytes=_LARGEST_CLASS) or "{}")
         except (ValueError, RecursionError):
             return {}
         texts = found.items() if isinstance(found, dict) else ()
