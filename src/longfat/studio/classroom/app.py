@@ -167,7 +167,10 @@ class ClassApp:
             )
             self.students[folder] = student
         self._teacher = teachers_app(
-            self, keys=keys(TEACHER, workspace_id(root), _TEACHERS), static=static
+            summary=self.summary,
+            renew_link=credentials.renew_link,
+            keys=keys(TEACHER, workspace_id(root), _TEACHERS),
+            static=static,
         )
         self._outer = Starlette(lifespan=self._lifespan)
 
@@ -190,17 +193,6 @@ class ClassApp:
             folder: the student's folder.
         """
         return self._url(self._credentials.tokens.token_of(folder))
-
-    def renew_link(self, folder: str) -> None:
-        """Make a new link for a student: the old one and all that it opened end.
-
-        Args:
-            folder: the student's folder.
-
-        Raises:
-            HostError: it cannot be stored.
-        """
-        self._credentials.renew_link(folder)
 
     def _app_of(self, scope: Scope) -> ASGIApp:
         """Return the application of the student whose credentials it has, or else the teacher's."""

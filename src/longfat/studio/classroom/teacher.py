@@ -29,12 +29,12 @@ from longfat.studio.http_error import HttpError
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from starlette.requests import Request
 
     from longfat.studio.auth import Keys
-    from longfat.studio.classroom.app import ClassApp
 
 TEACHERS_PAGE = "/class"
 """The path of the teacher's page; all paths that do not begin so are the students'."""
@@ -57,15 +57,22 @@ def is_teachers(path: str) -> bool:
     return path in (TEACHERS_PAGE, _STATE) or path.startswith(f"{TEACHERS_PAGE}/")
 
 
-def teachers_app(group: ClassApp, *, keys: Keys, static: Path) -> Starlette:
+def teachers_app(
+    *,
+    summary: Callable[[], dict[str, Any]],
+    renew_link: Callable[[str], object],
+    keys: Keys,
+    static: Path,
+) -> Starlette:
     """Return the application.
 
     Args:
-        group: the class.
+        summary: returns the state of all students; called in other threads.
+        renew_link: makes a new link for a student, by the folder.
         keys: the teacher's.
         static: the folder of the built page, with the script of these.
     """
-    pages = _Pages(group, keys, static / _SCRIPT)
+    pages = _Pages(summary, renew_link, keys=keys, script=static / _SCRIPT)
     return Starlette(
         routes=[
             Route(TEACHERS_PAGE, pages.students, methods=["GET"]),
@@ -83,8 +90,16 @@ def teachers_app(group: ClassApp, *, keys: Keys, static: Path) -> Starlette:
 class _Pages:
     """The endpoints."""
 
-    def __init__(self, group: ClassApp, keys: Keys, script: Path) -> None:
-        self._group = group
+    def __init__(
+        self,
+        summary: Callable[[], dict[str, Any]],
+        renew_link: Callable[[str], object],
+        *,
+        keys: Keys,
+        script: Path,
+    ) -> None:
+        self._students_state = summary
+        self._renew_link = renew_link
         self._keys = keys
         self._script = script
 
@@ -119,7 +134,7 @@ class _Pages:
         """Make a new link for a student, and show it."""
         form = await _read_form(request)
         student = await self._student(form.get("student"))
-        self._group.renew_link(student["folder"])
+        self._renew_link(student["folder"])
         query = urlencode({"renewed": student["folder"]})
         return RedirectResponse(f"{TEACHERS_PAGE}?{query}", HTTPStatus.SEE_OTHER)
 
@@ -138,7 +153,7 @@ class _Pages:
         return response
 
     async def _summary(self) -> dict[str, Any]:
-        return await run_in_threadpool(self._group.summary)
+        return await run_in_threadpool(self._students_state)
 
     async def _student(self, folder: str | None) -> dict[str, Any]:
         for student in (await self._summary())["students"]:
