@@ -178,16 +178,6 @@ def test_a_page_that_is_not_built_is_told(workspace: Path, tmp_path: Path) -> No
     assert "make web" in str(caught.value)
 
 
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    new = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
-    files = ["-days", "2", "-out", str(cert), "-keyout", str(key)]
-    subprocess.run([*new, *files], check=True, capture_output=True)
-    return cert, key
-
-
 def test_beyond_loopback_needs_knowledge_and_tls(certificate: tuple[Path, Path]) -> None:
     cert, key = certificate
     for host in ("127.0.0.1", "127.8.9.1", "localhost", "::1"):

@@ -96,17 +96,22 @@ def serve(
         run_server(app, listening=listening, address=address, url=url, browser=browser, stop=stop)
 
 
-def check_page(static: Path) -> None:
+def check_page(static: Path, *, names: Sequence[str] = ("index.html",)) -> None:
     """Check that the page is built.
+
+    Args:
+        static: its folder.
+        names: the files that are needed.
 
     Raises:
         HostError: it is not built.
     """
-    if not (static / "index.html").is_file():
-        raise HostError(
-            "the studio's page is not built: there is no static/index.html in longfat.studio",
-            hint="make web",
-        )
+    for name in names:
+        if not (static / name).is_file():
+            raise HostError(
+                f"the studio's page is not built: there is no static/{name} in longfat.studio",
+                hint="make web",
+            )
 
 
 def run_server(

@@ -37,7 +37,7 @@ class Studio:
         )
         assert self._process.stderr is not None
         line = self._process.stderr.readline()
-        found = re.search(r"http://\S+", line)
+        found = re.search(r"https?://\S+", line)
         assert found, line
         self.url = found[0]
 
@@ -78,6 +78,7 @@ def watched_page(browser: Browser, url: str, *, is_animated: bool = False) -> It
         viewport={"width": 1280, "height": 800},
         locale="en-US",
         reduced_motion="no-preference" if is_animated else "reduce",
+        ignore_https_errors=True,
     )
     page = context.new_page()
     errors: list[str] = []

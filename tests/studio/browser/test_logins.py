@@ -77,3 +77,25 @@ def test_what_was_drawn_just_before_a_reload_is_there(page: Page) -> None:
     for count in range(3, 0, -1):
         page.get_by_role("button", name="Undo", exact=True).click()
         expect(page.locator(".react-flow__node")).to_have_count(count - 1)
+
+
+def test_over_tls_a_page_verifies_at_first_and_after_a_loss(
+    browser: Browser, tmp_path: Path, certificate: tuple[Path, Path]
+) -> None:
+    cert, key = (str(path) for path in certificate)
+    studio = Studio(tmp_path, "--tls-cert", cert, "--tls-key", key)
+    with watched_page(browser, studio.url) as page:
+        paths: list[str] = []
+        page.on("request", lambda request: paths.append(request.url.split("/", 3)[3]))
+        page.reload()
+        for count in range(1, 4):
+            add(page, "Host", 150 * count, 100 * count)
+            page.wait_for_timeout(600)
+        assert sum(path.startswith("api/drafts/") for path in paths) >= 3
+        assert sum(path.startswith("api/proof?") for path in paths) == 1
+        studio.kill()
+        expect(page.get_by_role("alert")).to_contain_text("The studio does not respond")
+        studio = Studio(tmp_path, "--tls-cert", cert, "--tls-key", key)
+        expect(page.get_by_role("alert")).to_have_count(0)
+        assert sum(path.startswith("api/proof?") for path in paths) > 1
+    studio.end()

@@ -15,7 +15,7 @@ from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.classroom.app import TEACHER, ClassApp, check_students
 from longfat.studio.classroom.limits import VARIABLE
-from longfat.studio.classroom.teacher import TEACHERS_PAGE
+from longfat.studio.classroom.teacher import SCRIPT, TEACHERS_PAGE
 from longfat.studio.credentials import Credentials, Tokens, new_token
 from longfat.studio.serve import check_page, listening_at, run_server, url_of
 from longfat.studio.server_proof import ServerProof
@@ -64,7 +64,7 @@ def serve_class(
         HostError: the page is not built, the port is taken, or a studio already runs there.
     """
     address.check()
-    check_page(static)
+    check_page(static, names=("index.html", SCRIPT))
     students = read_roster(roster)
     if not root.is_dir():
         raise InputError(f"{root}: there is no such folder")

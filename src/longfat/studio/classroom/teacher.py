@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 TEACHERS_PAGE = "/class"
 """The path of the teacher's page; all paths that do not begin so are the students'."""
 
+SCRIPT = "teacher.js"
+"""The file of the pages' script in the folder of the built page."""
+
 _STATE = "/api/class"
 _LINK_PAGE = f"{TEACHERS_PAGE}/new-link"
 _LOG_OUT = f"{TEACHERS_PAGE}/log-out"
-_SCRIPT = "teacher.js"
 _MAX_FORM_BYTES = 4096
 
 _HEADERS = {
@@ -72,7 +74,7 @@ def teachers_app(
         keys: the teacher's.
         static: the folder of the built page, with the script of these.
     """
-    pages = _Pages(summary, renew_link, keys=keys, script=static / _SCRIPT)
+    pages = _Pages(summary, renew_link, keys=keys, script=static / SCRIPT)
     return Starlette(
         routes=[
             Route(TEACHERS_PAGE, pages.students, methods=["GET"]),
