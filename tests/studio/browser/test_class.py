@@ -20,7 +20,7 @@ from tests.studio.browser.test_narrow import STUDY, fits
 class Class:
     """A studio that serves a class of two, who share one machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, port: str = "0") -> None:
         self.root = folder / "course"
         roster = folder / "roster.csv"
         roster.write_text("folder,name\nalice,Alice Adams\nbob,Bob Brown\n")
@@ -30,7 +30,7 @@ class Class:
         self._process = Command(
             *(
                 *("longfat", "studio", "--class", str(roster), "--workspace", str(self.root)),
-                *("--no-browser", "--port", "0", "--limits", "machines=1, each=1"),
+                *("--no-browser", "--port", port, "--limits", "machines=1, each=1"),
             ),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

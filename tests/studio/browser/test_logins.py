@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.studio.browser.acts import add, node
 from tests.studio.browser.conftest import Studio, watched_page
 from tests.studio.browser.test_thief import click_link
+from tests.studio.browser.thief import free_port
 
 
 def log_out(page: Page, choice: str = "Log out") -> None:
@@ -83,7 +84,8 @@ def test_over_tls_a_page_verifies_at_first_and_after_a_loss(
     browser: Browser, tmp_path: Path, certificate: tuple[Path, Path]
 ) -> None:
     cert, key = (str(path) for path in certificate)
-    studio = Studio(tmp_path, "--tls-cert", cert, "--tls-key", key)
+    port = str(free_port())
+    studio = Studio(tmp_path, "--tls-cert", cert, "--tls-key", key, port=port)
     with watched_page(browser, studio.url) as page:
         paths: list[str] = []
         page.on("request", lambda request: paths.append(request.url.split("/", 3)[3]))
@@ -95,7 +97,7 @@ def test_over_tls_a_page_verifies_at_first_and_after_a_loss(
         assert sum(path.startswith("api/proof?") for path in paths) == 1
         studio.kill()
         expect(page.get_by_role("alert")).to_contain_text("The studio does not respond")
-        studio = Studio(tmp_path, "--tls-cert", cert, "--tls-key", key)
+        studio = Studio(tmp_path, "--tls-cert", cert, "--tls-key", key, port=port)
         expect(page.get_by_role("alert")).to_have_count(0)
         assert sum(path.startswith("api/proof?") for path in paths) > 1
     studio.end()

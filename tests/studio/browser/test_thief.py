@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.studio.browser.acts import add, node, panel, turn_to
 from tests.studio.browser.conftest import Studio, watched_page
 from tests.studio.browser.test_class import Class, page_of
-from tests.studio.browser.thief import Thief, thief_at
+from tests.studio.browser.thief import Thief, free_port, thief_at
 
 
 def port_of(url: str) -> int:
@@ -56,8 +56,8 @@ def check_nothing_was_sent(thief: Thief, secrets: list[str]) -> None:
 def test_nothing_of_an_open_page_is_sent_to_another_server(
     browser: Browser, tmp_path: Path, answer: bytes
 ) -> None:
-    studio = Studio(tmp_path)
-    port = port_of(studio.url)
+    port = free_port()
+    studio = Studio(tmp_path, port=str(port))
     with watched_page(browser, studio.url) as page:
         secrets = [*secrets_of(page, studio.url), "unmistakable", "hosts:"]
         add(page, "Host", 200, 150)
@@ -79,7 +79,7 @@ def test_nothing_of_an_open_page_is_sent_to_another_server(
             expect(page.get_by_role("alert")).to_contain_text("another program")
         # The studio is back: the page goes on by itself, and all that was drawn is there.
         studio = Studio(tmp_path)
-        assert port_of(studio.url) == port
+        assert port_of(studio.url) == port  # that of the last time
         expect(page.get_by_role("alert")).to_have_count(0)
         page.wait_for_timeout(600)
         other = page.context.new_page()
@@ -93,8 +93,8 @@ def test_nothing_of_an_open_page_is_sent_to_another_server(
 def test_a_proof_that_is_passed_on_from_the_studio_s_new_port_is_none(
     browser: Browser, tmp_path: Path
 ) -> None:
-    studio = Studio(tmp_path)
-    port = port_of(studio.url)
+    port = free_port()
+    studio = Studio(tmp_path, port=str(port))
     with watched_page(browser, studio.url) as page:
         secrets = secrets_of(page, studio.url)
         studio.kill()
@@ -115,8 +115,8 @@ def test_a_proof_that_is_passed_on_from_the_studio_s_new_port_is_none(
 def test_nothing_of_the_teachers_page_is_sent_to_another_server(
     browser: Browser, tmp_path: Path
 ) -> None:
-    group = Class(tmp_path)
-    port = port_of(group.teacher)
+    port = free_port()
+    group = Class(tmp_path, port=str(port))
     page = page_of(browser, "about:blank")
     page.clock.install()
     page.goto(group.teacher)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import socket
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -76,6 +77,14 @@ class _Request(socketserver.StreamRequestHandler):
             self.server.received.append(
                 bytes(byte ^ mask[place % 4] for place, byte in enumerate(data))
             )
+
+
+def free_port() -> int:
+    """Return a port that no other test's studio takes, as it would the usual one."""
+    with socket.socket() as own:
+        own.bind(("127.0.0.1", 0))
+        port: int = own.getsockname()[1]
+        return port
 
 
 @contextlib.contextmanager

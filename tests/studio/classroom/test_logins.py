@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,15 @@ def token_of(link: str) -> str:
 
 def bearer(link: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token_of(link)}"}
+
+
+def at(served: ClassServer, cookie: dict[str, str]) -> dict[str, str]:
+    """Return a cookie for another start of a server, which may have another port."""
+    port = served.origin.rpartition(":")[2]
+    return {
+        name: re.sub(r"longfat-studio-\d+-", f"longfat-studio-{port}-", value)
+        for name, value in cookie.items()
+    }
 
 
 def status(client: httpx.Client, *, headers: dict[str, str] | None = None) -> int:
@@ -207,10 +217,11 @@ def test_a_student_who_logs_in_often_has_few_sessions(served: ClassServer) -> No
 
 def test_sessions_outlive_a_restart_except_those_that_were_ended(root: Path) -> None:
     server = ClassServer(root, 3, LIMITS)
-    clients = {name: server.client(name) for name in ("s00", "s01", "s02")}
+    sessions = {name: cookies(server.client(name)) for name in ("s00", "s01", "s02")}
     teacher = teacher_of(server)
+    teachers = cookies(teacher)
     logged_out = server.client("s00")
-    cookie = cookies(logged_out)
+    ended = cookies(logged_out)
     assert logged_out.post("/api/log-out", json={}).status_code == 200
     teacher.post("/class/new-link", data={"student": "s02"})
     links = dict(server.links)
@@ -220,22 +231,24 @@ def test_sessions_outlive_a_restart_except_those_that_were_ended(root: Path) -> 
         """Start the server again; return which sessions there are, and the teacher's."""
         nonlocal server
         server = ClassServer(root, 3, LIMITS, *more)
-        for client in (*clients.values(), teacher):
-            client.base_url = server.origin
-        statuses = {name: status(client) for name, client in clients.items()}
-        statuses["teacher"] = teacher.get("/api/class").status_code
-        with httpx.Client(base_url=server.origin) as other:
-            assert status(other, headers=cookie) == 403
-            assert status(other, headers=bearer(links["s02"])) == 403
+        with httpx.Client(base_url=server.origin) as client:
+            statuses = {
+                name: status(client, headers=at(server, cookie))
+                for name, cookie in sessions.items()
+            }
+            page = client.get("/api/class", headers=at(server, teachers))
+            statuses["teacher"] = page.status_code
+            assert status(client, headers=at(server, ended)) == 403
+            assert status(client, headers=bearer(links["s02"])) == 403
         return statuses
 
     all_of_them = {"s00": 200, "s01": 200, "s02": 403, "teacher": 200}
     assert again() == all_of_them
-    assert server.links["s00"] == links["s00"]
-    assert server.links["s02"] != links["s02"]
+    assert token_of(server.links["s00"]) == token_of(links["s00"])
+    assert token_of(server.links["s02"]) != token_of(links["s02"])
     server.end()
     assert again("--new-link", "s01") == {**all_of_them, "s01": 403}
-    assert server.links["s01"] != links["s01"]
+    assert token_of(server.links["s01"]) != token_of(links["s01"])
     server.end()
     # It does not come back.
     assert again() == {**all_of_them, "s01": 403}
@@ -250,12 +263,12 @@ def test_sessions_outlive_a_restart_except_those_that_were_ended(root: Path) -> 
 
 def test_who_left_the_roster_has_no_session_also_when_back(root: Path) -> None:
     server = ClassServer(root, 2, LIMITS)
-    client = server.client("s01")
+    session = cookies(server.client("s01"))
     server.end()
     for count, expected in ((2, 200), (1, 403), (2, 403)):
         server = ClassServer(root, count, LIMITS)
-        client.base_url = server.origin
-        assert status(client) == expected
+        with httpx.Client(base_url=server.origin) as client:
+            assert status(client, headers=at(server, session)) == expected
         server.end()
 
 
@@ -270,3 +283,18 @@ def test_new_links_are_for_students_of_a_class(root: Path) -> None:
     none = longfat("studio", "--new-link", "alice", "--no-browser", cwd=root)
     assert none.returncode != 0
     assert "name its roster by --class" in none.stderr
+
+
+def test_a_link_logs_in_its_owner_also_where_another_session_was_planted(
+    served: ClassServer,
+) -> None:
+    """Another program of the computer can set cookies of 127.0.0.1, whatever its port."""
+    mallory = served.client("s01")
+    ((name, planted),) = mallory.cookies.items()
+    with httpx.Client(base_url=served.origin, follow_redirects=True) as victim:
+        victim.cookies.set(name, planted, domain="127.0.0.1")
+        assert victim.get(served.links["s00"]).status_code == 200
+        assert victim.cookies[name] != planted
+        workspace = victim.get("/api/drafts").json()["workspace"]
+    assert workspace == served.client("s00").get("/api/drafts").json()["workspace"]
+    assert status(mallory) == 200
