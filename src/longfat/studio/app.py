@@ -20,6 +20,7 @@ from longfat import __version__
 from longfat.analysis.grading import seed_of
 from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
+from longfat.studio.assignments.check_counts import CheckCounts
 from longfat.studio.assignments.checks import Checks
 from longfat.studio.assignments.routes import exercise_routes
 from longfat.studio.assignments.workbook import Submitter, Workbook
@@ -78,6 +79,7 @@ def make_app(
     keys: Keys,
     static: Path = STATIC,
     drafts: Path | None = None,
+    counts: Path | None = None,
     member: Member | None = None,
     book: LabBook | None = None,
     assignments: Sequence[Assignment] = (),
@@ -91,6 +93,7 @@ def make_app(
         keys: the credentials that grant access.
         static: the folder of the built page.
         drafts: the folder of the drafts; None to keep them in memory.
+        counts: the file of how often exercises were checked; None to keep it in memory.
         member: the member of a class in the queue for machines; None without a class.
         book: the labs, where several applications share them.
         assignments: the labs with exercises.
@@ -115,9 +118,10 @@ def make_app(
     sessions = LiveSessions(workspace=ours, member=member)
     scripts = PacketdrillScripts(ours, member=member)
     labs = book or LabBook(ours.labs, with_exercises=workbooks)
-    progress = ProgressBook(ours)
+    check_counts = CheckCounts(counts)
+    progress = ProgressBook(ours, counts=check_counts)
     reader = StudyReader()
-    checks = Checks(workbooks, progress=progress, member=member)
+    checks = Checks(workbooks, progress=progress, counts=check_counts, member=member)
     server = {
         "instance": secrets.token_hex(8),
         "workspace": keys.workspace,

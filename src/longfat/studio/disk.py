@@ -60,22 +60,29 @@ class DiskLimit:
             return math.inf
         return max(0.0, self._most_bytes - self.used_bytes())
 
-    def check(self) -> None:
+    def check(self, *, reserve_bytes: int = 0) -> None:
         """Check that the usage is below the quota.
+
+        Args:
+            reserve_bytes: how far it may be above.
 
         Raises:
             HttpError: it is above; the message has the usage, the quota, and the largest folders.
         """
-        if problem := self.problem():
+        if problem := self.problem(reserve_bytes=reserve_bytes):
             raise HttpError(problem, status=HTTPStatus.INSUFFICIENT_STORAGE)
 
-    def problem(self) -> str:
-        """Return the error message if the usage is above the quota; else an empty text."""
+    def problem(self, *, reserve_bytes: int = 0) -> str:
+        """Return the error message if the usage is above the quota; else an empty text.
+
+        Args:
+            reserve_bytes: how far it may be above.
+        """
         if self._most_bytes is None:
             return ""
         taken = self._by_folder()
         used = sum(taken.values())
-        if used <= self._most_bytes:
+        if used <= self._most_bytes + reserve_bytes:
             return ""
         large = ", ".join(
             f"{name} ({_size(size)})" for name, size in taken.most_common(_MOST_NAMED)

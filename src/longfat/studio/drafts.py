@@ -69,7 +69,8 @@ class Draft:
         text: its text.
         path: its file below the workspace; None if it has none.
         lab: its lab; None if it is none.
-        saved: the content of the file.
+        saved: the text as it was saved last.
+        version: the version of the file as the page has read or saved it last.
         chosen_case: the case that Run runs.
         session: its live session.
         shown_run: the run whose charts are shown if there is no session.
@@ -87,6 +88,7 @@ class Draft:
     path: str | None = None
     lab: str | None = None
     saved: str = ""
+    version: str | None = None
     chosen_case: str | None = None
     session: str | None = None
     shown_run: str | None = None
@@ -104,7 +106,10 @@ class Draft:
 
 _DRAFT = Decoder(Draft)
 _REPORT = Decoder(ImportReport)
-_FREE = ("name", "path", "lab", "saved", "chosen_case", "session", "shown_run", "imported")
+_FREE = (
+    *("name", "path", "lab", "saved", "version"),
+    *("chosen_case", "session", "shown_run", "imported"),
+)
 """The fields that a page may set directly."""
 
 

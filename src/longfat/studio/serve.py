@@ -83,8 +83,14 @@ def serve(
             secure=secure,
             workspace=workspace_id(root),
         )
-        drafts = state.folder / "drafts"
-        app = make_app(workspace=root, keys=keys, static=static, drafts=drafts, assignments=given)
+        app = make_app(
+            workspace=root,
+            keys=keys,
+            static=static,
+            drafts=state.folder / "drafts",
+            counts=state.folder / "checks.json",
+            assignments=given,
+        )
         url = url_of(address.host, port, secure=secure, query={**query, "token": keys.token})
         state.note_running(url=url, port=port)
         stop = app.state.stop

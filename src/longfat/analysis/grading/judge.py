@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from longfat.analysis.grading.checks import CHECKS, Finding, forged
 from longfat.analysis.grading.scores import Score
 from longfat.analysis.grading.submission import AS_THE_KEY, Handed
-from longfat.common.suggest import listed
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric
 from longfat.model.units import format_quantity, parse_literal
 from longfat.study.claims.aggregates import NotRunError, ResultScope, factor
 from longfat.study.claims.columns import number
 from longfat.study.claims.rows import Table
-from longfat.study.grading.answers import of_kind
+from longfat.study.grading.answers import Answer, of_kind
 from longfat.study.grading.model import KEY_PREFIX, Exercise, Grading, PartKind
 from longfat.study.metrics import find_metric
 
@@ -85,7 +85,11 @@ class Judge:
             reasons += self._not_run(handed, cases) if not reasons else []
         points = 0.0 if reasons else exercise.points
         return Score(
-            exercise=exercise, points=points, reasons=tuple(dict.fromkeys(reasons)), key=key
+            exercise=exercise,
+            points=points,
+            reasons=tuple(dict.fromkeys(reasons)),
+            key=key,
+            compared=bool(key) and _is_of_kind(handed.answers.get(exercise.name), exercise),
         )
 
     def _look(self, name: str, handed: Handed, cases: frozenset[str]) -> list[Finding]:
@@ -165,8 +169,8 @@ class Judge:
             return "", missing or ["the runs that it is about do not have this figure"]
         key = _in_unit(value, exercise)
         answer = handed.answers.get(exercise.name)
-        if answer is None:
-            return key, ["not answered"]
+        if answer is None or answer.is_blank:
+            return key, [self._not_answered(exercise, handed)]
         if self.is_solution and answer.text == AS_THE_KEY:
             return key, []
         if answer.quantity is None:
@@ -191,6 +195,19 @@ class Judge:
             reasons.append("no run gave this figure")
         return key, reasons
 
+    def _not_answered(self, exercise: Exercise, handed: Handed) -> str:
+        """Return that a question is not answered, and where its name may be misspelt."""
+        # A hidden question's name is treated as any other that the student cannot know.
+        known = {one.name for one in self.grading.exercises if not one.hidden}
+        for name, answer in handed.answers.items():
+            if (
+                not answer.is_blank
+                and name not in known
+                and (like := nearest(name, [exercise.name]))
+            ):
+                return f"not answered; line {answer.place.line} answers {name!r}{like}"
+        return "not answered"
+
     def _key(self, exercise: Exercise) -> float | None:
         """Return the answer key in the base unit; None if it has no value."""
         assert exercise.term is not None
@@ -212,6 +229,12 @@ class Judge:
                 if abs(given - value) <= _SAME_FIGURE * abs(value):
                     return True
         return False
+
+
+def _is_of_kind(answer: Answer | None, exercise: Exercise) -> bool:
+    """Return whether an answer is a quantity of the kind that a question asks for."""
+    quantity = None if answer is None else answer.quantity
+    return quantity is not None and of_kind(quantity, exercise.answer_unit) is not None
 
 
 def _slip(given: float, value: float) -> str:

@@ -19,12 +19,14 @@ class Score:
         points: the points that were earned, before lateness.
         reasons: why not all of them.
         key: the answer key, for the instructor; empty where there is none.
+        compared: whether an answer was compared with the key, and not only its form.
     """
 
     exercise: Exercise
     points: float
     reasons: tuple[str, ...] = ()
     key: str = ""
+    compared: bool = False
 
     @property
     def is_full(self) -> bool:

@@ -171,6 +171,7 @@ class ClassApp:
                     keys=keys(tokens[folder], workspace_id(place), _STUDENTS),
                     static=static,
                     drafts=drafts,
+                    counts=None if state is None else state / "checks" / f"{folder}.json",
                     member=Member(turns=self._turns, name=folder),
                     book=book,
                     assignments=assignments,

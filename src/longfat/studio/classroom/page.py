@@ -68,6 +68,7 @@ This page reloads every {{ every_s }} s.</p>
 <span{% if lab.steps and lab.steps == lab.step_count %} class="done"{% endif %}>{{ lab.lab }}:
 {{ lab.steps }} of {{ lab.step_count }} steps</span>{% if lab.most_points %},
 {{ "%g" | format(lab.points) }} of {{ "%g" | format(lab.most_points) }} points checked{% endif %}
+{% if lab.checks %}, {{ lab.checks }} check{{ "" if lab.checks == 1 else "s" }}{% endif %}
 {% if lab.claim_count %},
 {{ lab.claims }} of {{ lab.claim_count }} claims{% endif %}
 {% if lab.answer_count %}, {{ lab.answers }} of {{ lab.answer_count }} answers{% endif %}
