@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.analysis.grading import Graded, Player, Submission
+    from longfat.execution.cache import ResultCache
     from longfat.study.grading import Grading
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -130,7 +131,6 @@ def grade(
     need("series")
     # They load what runs cases.
     from longfat.analysis.grading import Player  # noqa: PLC0415
-    from longfat.execution.cache import ResultCache  # noqa: PLC0415
     from longfat.execution.tools import Toolbox  # noqa: PLC0415
     from longfat.output.grading import (  # noqa: PLC0415
         gradebook_csv,
@@ -157,7 +157,7 @@ def grade(
             raise click.UsageError(f"--folder {folder}: a folder's name is needed, and no path")
         submissions = [dataclasses.replace(one, inside=folder) for one in submissions]
     began_s = time.monotonic()
-    player = Player(None if no_cache else ResultCache(), Toolbox())
+    player = Player(None if no_cache else _cache(), Toolbox())
     graded = _grade(submissions, grading, player, exercises=exercises, jobs=jobs)
     if out is not None:
         _write(graded, out)
@@ -171,6 +171,19 @@ def grade(
     else:
         print_graded(graded, console=stdout(), for_student=for_student)
     _exit(graded, is_all_or_nothing=bool(exercises))
+
+
+def _cache() -> ResultCache | None:
+    """Return the result cache; None, with a warning, if others could have forged its results."""
+    from longfat.execution.cache import ResultCache, check_private  # noqa: PLC0415  as in grade
+
+    cache = ResultCache(report=_print_message, private=True)
+    try:
+        check_private(cache.root)
+    except InputError as error:
+        _print_message(f"the result cache {cache.root} is not used: {error.message}")
+        return None
+    return cache
 
 
 def _submissions(

@@ -85,6 +85,7 @@ def make_app(
     assignments: Sequence[Assignment] = (),
     submitter: Submitter | None = None,
     most_bytes: float | None = None,
+    caches: Path | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -99,6 +100,7 @@ def make_app(
         assignments: the labs with exercises.
         submitter: who submits the exercises; None to derive it from the workspace's name.
         most_bytes: the disk quota of the workspace; None if there is no limit.
+        caches: the folder of its cached results and images; None for the user's own caches.
 
     Returns:
         The application. Its `state.stop`, which may be called at any time and from any
@@ -109,7 +111,7 @@ def make_app(
         InputError: there is no such workspace.
     """
     given = Labs(tuple(one.given for one in assignments))
-    ours = Workspace(workspace, labs=given, most_bytes=most_bytes)
+    ours = Workspace(workspace, labs=given, most_bytes=most_bytes, caches=caches)
     name = ours.root.name
     submitter = submitter or Submitter(name=name, folder=name, seed=seed_of(name))
     workbooks = {one.name: Workbook(one, ours, submitter) for one in assignments}
@@ -155,7 +157,7 @@ def make_app(
             Route("/api/state", state, methods=["GET"]),
             *document_routes(ours, reader=reader, member=member, workbooks=workbooks),
             *template_routes(),
-            *draft_routes(Drafts(drafts), server=server),
+            *draft_routes(Drafts(drafts, disk=ours.disk), server=server),
             *lab_routes(labs),
             *progress_routes(progress),
             *exercise_routes(checks, progress.pages),

@@ -26,7 +26,7 @@ from longfat.studio.formats import (
     to_study,
 )
 from longfat.studio.guarded_files import Base, GuardedFiles
-from longfat.studio.listing import list_files
+from longfat.studio.listing import OPENED_SUFFIXES, list_files
 from longfat.studio.requests import asked_name, base_of, read_json
 from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import MachineTurns
@@ -133,6 +133,16 @@ class Documents:
         )
         return {"path": path, "version": version, "warnings": list(warnings)}
 
+    def delete(self, path: str) -> None:
+        """Delete a file that can be opened.
+
+        Raises:
+            InputError: there is no such file, or it is none that the page can open.
+        """
+        if PurePosixPath(path).suffix not in OPENED_SUFFIXES or path.startswith(f"{RUNS}/"):
+            raise InputError(f"{path[:80]!r}: only studies, drawings and scripts can be deleted")
+        self._workspace.remove(path)
+
 
 def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> dict[str, Any]:
     """Return a text as `OpenedDocument` of the page, as yet without a file."""
@@ -204,6 +214,10 @@ def document_routes(
             await reader.run(partial(check_size, text, name=path))
         return JSONResponse(await run_in_threadpool(documents.save, path, text, base=base))
 
+    async def delete(request: Request) -> Response:
+        await run_in_threadpool(documents.delete, asked_name(request, "path") or "")
+        return JSONResponse({})
+
     async def schema(request: Request) -> Response:
         del request
         return JSONResponse(await run_in_threadpool(study_schema))
@@ -218,6 +232,7 @@ def document_routes(
         Route("/api/files", files, methods=["GET"]),
         Route("/api/document", opened, methods=["GET"]),
         Route("/api/document", save, methods=["PUT"]),
+        Route("/api/document", delete, methods=["DELETE"]),
         Route(
             "/api/check", partial(_checked, workspace=workspace, reader=reader), methods=["POST"]
         ),

@@ -26,6 +26,7 @@ from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST
 from longfat.studio.disk import DiskLimit
 from longfat.studio.http_error import HttpError, conflict
+from longfat.studio.stores import Stores
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
@@ -77,11 +78,14 @@ class Workspace:
         root: the folder.
         labs: the labs that can be opened in it.
         most_bytes: the disk quota; None if there is none.
+        caches: a folder of the server for what it keeps for the workspace in caches; None for
+            the user's own caches.
 
     Attributes:
         root: the same, without links.
         labs: the labs.
         disk: the quota, to be checked before anything that needs space.
+        stores: cached results and unpacked images.
         lock: held by whoever compares a file with what a page knows of it, and writes it.
 
     Raises:
@@ -89,7 +93,12 @@ class Workspace:
     """
 
     def __init__(
-        self, root: Path, *, labs: Labs | None = None, most_bytes: float | None = None
+        self,
+        root: Path,
+        *,
+        labs: Labs | None = None,
+        most_bytes: float | None = None,
+        caches: Path | None = None,
     ) -> None:
         self.labs = labs or Labs()
         try:
@@ -100,6 +109,7 @@ class Workspace:
         if not self.root.is_dir():
             raise InputError(f"{root}: the workspace must be a folder, but this is a file")
         self.disk = DiskLimit(self.root, most_bytes)
+        self.stores = Stores(self.disk, caches)
         self.lock = threading.RLock()
 
     def read(self, path: str, *, most_bytes: int) -> bytes:
@@ -206,6 +216,22 @@ class Workspace:
                 with contextlib.suppress(OSError):
                     os.unlink(hidden, dir_fd=folder)
 
+    def remove(self, path: str) -> None:
+        """Remove a file, which takes no room even on a full disk.
+
+        Args:
+            path: the file, below the workspace.
+
+        Raises:
+            InputError: the path leads out or through a link, there is no such file, or it
+                cannot be removed.
+        """
+        *folders, name = path_parts(path)
+        with self.lock, self._opened(path, folders) as folder, _converted_errors(path):
+            if _regular_file(path, name, folder) is None:
+                raise HttpError(f"{path}: there is no such file", status=_NOT_FOUND)
+            os.unlink(name, dir_fd=folder)
+
     def folder(self, path: str, *, make: bool = False, unlock: bool = False) -> Path:
         """Return the full path of a folder.
 
@@ -301,7 +327,7 @@ def _regular_file(path: str, name: str, folder: int) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(there.st_mode):
-        raise InputError(f"{path}: not a file that can be overwritten")
+        raise InputError(f"{path}: not a regular file")
     return there
 
 

@@ -177,8 +177,8 @@ export const useExercises = create<ExercisesState>()((set, get) => {
     check: async (lab, names) => {
       await flush();
       const check = await postJson<ExerciseCheck>(at(lab, "check"), { exercises: names });
-      // The socket may have sent a newer state already.
-      if (isOver(get().labs[lab]?.check ?? null)) take(lab, check);
+      // The socket may have sent a newer state of it already, such as its end.
+      if (check.number !== get().labs[lab]?.check?.number) take(lab, check);
     },
 
     cancel: (lab) => deleteJson(at(lab, "check")),

@@ -7,6 +7,7 @@ and of an error in the instructor's own files only that there is one.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import threading
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.grading import CHECKS, Player, grade
 from longfat.engine.sandbox.quota import current_quota
 from longfat.errors import HostError, LongfatError
-from longfat.execution.cache import ResultCache
 from longfat.execution.tools import Toolbox
 from longfat.studio.http_error import HttpError
 from longfat.studio.progress import ExerciseProgress
@@ -46,7 +46,8 @@ class _Check:
     """A check of one lab's exercises, the last one that was requested.
 
     Attributes:
-        exercises: the names of the exercises.
+        number: counts the checks of the workspace.
+        exercises: the exercises.
         state: `waiting` for a machine, `running`, or how it ended: `done`, `failed`, `cancelled`.
         waits: what it is waiting for.
         problem: why it failed.
@@ -54,6 +55,7 @@ class _Check:
         cancelled: set when the student cancels it.
     """
 
+    number: int
     exercises: tuple[Exercise, ...]
     player: Player
     state: str = "waiting"
@@ -68,6 +70,7 @@ class _Check:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "number": self.number,
             "state": self.state,
             "exercises": [one.name for one in self.exercises],
             "waits": self.waits,
@@ -99,6 +102,7 @@ class Checks:
         self._member = member
         self._lock = threading.Lock()
         self._checks: dict[str, _Check] = {}
+        self._numbers = itertools.count(1)
         self._closed = False
         if member is not None:
             member.turns.join(member.name, self._machines)
@@ -123,8 +127,13 @@ class Checks:
         workbook = self.workbook(lab)
         workbook.workspace.disk.check()
         exercises = workbook.assignment.chosen(names)
-        player = Player(ResultCache(), Toolbox(), most=current_quota())
-        check = _Check(exercises=exercises, player=player, cancelled=threading.Event())
+        player = Player(workbook.workspace.stores.results, Toolbox(), most=current_quota())
+        check = _Check(
+            number=next(self._numbers),
+            exercises=exercises,
+            player=player,
+            cancelled=threading.Event(),
+        )
         with self._lock:
             now = self._checks.get(lab)
             if self._closed or (now is not None and not now.is_over):
@@ -259,6 +268,7 @@ class Checks:
                     player=check.player,
                     exercises=[one.name for one in check.exercises],
                 )
+                workbook.workspace.stores.trim()
                 if graded.failure:
                     raise HostError(graded.failure)
                 if not check.cancelled.is_set():

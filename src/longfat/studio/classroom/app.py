@@ -176,6 +176,7 @@ class ClassApp:
                     book=book,
                     assignments=assignments,
                     most_bytes=limits.disk,
+                    caches=None if state is None else state / "caches" / folder,
                     submitter=Submitter(name=entry.name or folder, folder=folder, seed=seed),
                 ),
             )

@@ -35,6 +35,8 @@ export interface Exercise {
 }
 
 export interface ExerciseCheck {
+  /** Counts the checks of a workspace. */
+  number: number;
   state: "waiting" | "running" | "done" | "failed" | "cancelled";
   exercises: string[];
   /** What it is waiting for; null if it is not queued. */
