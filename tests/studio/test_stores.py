@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -179,8 +180,8 @@ def test_the_page_tells_that_an_image_is_too_large(
 def test_what_is_drawn_and_not_saved_counts(member: TestClient) -> None:
     def draw(number: int, size: int) -> int:
         step = {"set": "x" * size, "step": False}
-        body = {"page": "p", "base": None, "steps": [step], "fields": {}, "closed": None}
-        return member.put(f"/api/drafts/draft-number-{number}", json=body).status_code
+        body: dict[str, Any] = {"page": "p", "base": None, "steps": [step], "fields": {}, "closed": None}
+        return int(member.put(f"/api/drafts/draft-number-{number}", json=body).status_code)
 
     sent = [draw(number, MB) for number in range(20)]
     assert 3 <= sent.count(200) <= 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -21,10 +22,10 @@ from longfat.common.atomic import write_whole
 from longfat.common.extras import need
 from longfat.common.suggest import listed, nearest
 from longfat.common.terminal_text import printable_line
-from longfat.errors import ExitCode, HostError, InputError
+from longfat.errors import ExitCode, HostError, InputError, MachineError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from longfat.analysis.grading import Graded, Player, Submission
     from longfat.execution.cache import ResultCache
@@ -141,7 +142,8 @@ def grade(
 
     if len(folders) > 1 and (gradescope is not None or metadata is not None):
         raise click.UsageError("--gradescope and --metadata are of one submission")
-    grading = read_grading(lab)
+    with _errors_of_the_lab(for_student=for_student):
+        grading = read_grading(lab)
     known = [exercise.name for exercise in grading.exercises]
     for name in exercises:
         if name not in known:
@@ -158,7 +160,8 @@ def grade(
         submissions = [dataclasses.replace(one, inside=folder) for one in submissions]
     began_s = time.monotonic()
     player = Player(None if no_cache else _cache(), Toolbox())
-    graded = _grade(submissions, grading, player, exercises=exercises, jobs=jobs)
+    with _errors_of_the_lab(for_student=for_student):
+        graded = _grade(submissions, grading, player, exercises=exercises, jobs=jobs)
     if out is not None:
         _write(graded, out)
     if gradescope is not None:
@@ -171,6 +174,20 @@ def grade(
     else:
         print_graded(graded, console=stdout(), for_student=for_student)
     _exit(graded, is_all_or_nothing=bool(exercises))
+
+
+@contextlib.contextmanager
+def _errors_of_the_lab(*, for_student: bool) -> Iterator[None]:
+    """Show an error in the lab's own files, which quotes them, to the instructor only."""
+    try:
+        yield
+    except (InputError, MachineError):
+        if not for_student:
+            raise
+        raise HostError(
+            "nothing was graded: the lab's own files are wrong, or one of its cases failed",
+            hint="the same command without --for-student shows why",
+        ) from None
 
 
 def _cache() -> ResultCache | None:

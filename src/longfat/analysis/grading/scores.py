@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longfat.analysis.grading.checks import CHECKS, Finding
+from longfat.analysis.grading.redaction import Redaction
 from longfat.analysis.grading.submission import Submission
 from longfat.study.grading.model import Exercise, Grading
 
@@ -19,6 +20,7 @@ class Score:
         points: the points that were earned, before lateness.
         reasons: why not all of them.
         key: the answer key, for the instructor; empty where there is none.
+        redaction: what a student may not read of the reasons.
         compared: whether an answer was compared with the key, and not only its form.
     """
 
@@ -26,6 +28,7 @@ class Score:
     points: float
     reasons: tuple[str, ...] = ()
     key: str = ""
+    redaction: Redaction = field(default_factory=Redaction)
     compared: bool = False
 
     @property
@@ -38,7 +41,7 @@ class Score:
         """The reasons as a student may read them."""
         if self.exercise.hidden and self.reasons:
             return ("a hidden check did not hold",)
-        return self.reasons
+        return tuple(dict.fromkeys(map(self.redaction.apply, self.reasons)))
 
     def to_json(self, *, for_student: bool = False) -> dict[str, Any]:
         """Return it as plain data; for the instructor, or what a student may read."""
@@ -64,6 +67,7 @@ class Graded:
         findings: what checks found, whether they cost points or not.
         problems: why parts, or cases of them, could not be used.
         failure: why the submission could not be graded; empty if it was.
+        redaction: what a student may not read of all of these.
         late_s: how long after the deadline it came, in seconds; 0 if in time or not known.
         late_share: the share of the earned points which that costs.
     """
@@ -74,6 +78,7 @@ class Graded:
     findings: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
     failure: str = ""
+    redaction: Redaction = field(default_factory=Redaction)
     late_s: float = 0.0
     late_share: float = 0.0
 
@@ -115,11 +120,16 @@ class Graded:
             for is_hidden in (True, False)
         )
         return tuple(
-            one
+            replace(one, words=self.redaction.apply(one.words))
             for one in self.findings
             if one.where not in hidden
             and f"{CHECKS[one.check].title}: {one.words}" not in secret - open_
         )
+
+    @property
+    def visible_problems(self) -> tuple[str, ...]:
+        """The problems as a student may read them."""
+        return tuple(dict.fromkeys(map(self.redaction.apply, self.problems)))
 
     def to_json(self, *, for_student: bool = False) -> dict[str, Any]:
         """Return it as plain data; for the instructor, or what a student may read."""
@@ -139,6 +149,6 @@ class Graded:
                 {"check": one.check, "where": one.where, "found": one.words}
                 for one in (self.visible_findings if for_student else self.findings)
             ],
-            "problems": list(self.problems),
+            "problems": list(self.visible_problems if for_student else self.problems),
             "failure": failure,
         }

@@ -58,7 +58,11 @@ def _print_reasons(graded: Graded, console: Console, *, for_student: bool) -> No
         for number, reason in enumerate(score.visible_reasons if for_student else score.reasons):
             key = f" [key: {score.key}]" if score.key and number == 0 and not for_student else ""
             lines.append((score.exercise.name, f"{reason}{key}"))
-    reasons = {reason for score in graded.scores for reason in score.reasons}
+    reasons = {
+        reason
+        for score in graded.scores
+        for reason in (*score.reasons, *(score.visible_reasons if for_student else ()))
+    }
     lost = {score.exercise.name for score in graded.scores if score.reasons}
     for finding in graded.visible_findings if for_student else graded.findings:
         if finding.where.rpartition(", ")[2] in lost:
@@ -66,7 +70,7 @@ def _print_reasons(graded: Graded, console: Console, *, for_student: bool) -> No
         words = f"{CHECKS[finding.check].title}: {finding.words}"
         if words not in reasons and finding.words not in " ".join(reasons):
             lines.append((f"note ({finding.where})", words))
-    for problem in graded.problems:
+    for problem in graded.visible_problems if for_student else graded.problems:
         if not any(problem.partition(": ")[2] in reason for reason in reasons):
             lines.append(("note", problem))
     if not lines:

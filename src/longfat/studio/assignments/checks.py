@@ -271,6 +271,7 @@ class Checks:
                 workbook.workspace.stores.trim()
                 if graded.failure:
                     raise HostError(graded.failure)
+                self._log_hidden(lab, workbook, graded)
                 if not check.cancelled.is_set():
                     self._keep(lab, graded, digests)
                     state, problem = "done", ""
@@ -284,6 +285,14 @@ class Checks:
         finally:
             check.state, check.problem, check.waits = state, problem, None
             self._send_check(lab, check)
+
+    def _log_hidden(self, lab: str, workbook: Workbook, graded: Graded) -> None:
+        """Write to the terminal what of the reasons is not shown to the student."""
+        for score in graded.scores:
+            for reason in score.reasons:
+                if score.redaction.apply(reason) != reason:
+                    where = f"{lab} for {workbook.submitter.name}, {score.exercise.name}"
+                    _LOG.warning("check of %s: %s", where, reason)
 
     def _take_turn(self, lab: str, check: _Check) -> bool:
         def begin() -> None:
