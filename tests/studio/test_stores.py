@@ -180,7 +180,13 @@ def test_the_page_tells_that_an_image_is_too_large(
 def test_what_is_drawn_and_not_saved_counts(member: TestClient) -> None:
     def draw(number: int, size: int) -> int:
         step = {"set": "x" * size, "step": False}
-        body: dict[str, Any] = {"page": "p", "base": None, "steps": [step], "fields": {}, "closed": None}
+        body: dict[str, Any] = {
+            "page": "p",
+            "base": None,
+            "steps": [step],
+            "fields": {},
+            "closed": None,
+        }
         return int(member.put(f"/api/drafts/draft-number-{number}", json=body).status_code)
 
     sent = [draw(number, MB) for number in range(20)]
