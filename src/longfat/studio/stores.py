@@ -43,6 +43,9 @@ class Stores:
 
     Attributes:
         results: the result cache.
+
+    Raises:
+        HostError: the folder cannot be made.
     """
 
     def __init__(self, disk: DiskLimit, folder: Path | None) -> None:
@@ -53,7 +56,10 @@ class Stores:
         self._images: dict[str, int] = {}
         if folder is None:
             return
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise HostError(f"{folder}: cannot be created: {error.strerror}") from None
         self.results = ResultCache(folder / _RESULTS, private=True)
         self._images = _read(folder / _IMAGES)
         disk.count_folder("cached results", folder)

@@ -54,11 +54,9 @@ class StoredFile:
 
     Attributes:
         content: its content; None if there is no such file.
-        mark: what differs as soon as any program has written it again; None likewise.
     """
 
     content: bytes | None = None
-    mark: tuple[int, ...] | None = None
 
     @property
     def version(self) -> str | None:
@@ -123,7 +121,15 @@ class Workspace:
             InputError: the path leads out or through a link, there is no such file,
                 it is not a file, or it is too large.
         """
-        return self._read(path, most_bytes=most_bytes)[0]
+        *folders, name = path_parts(path)
+        with self._opened(path, folders) as folder, _converted_errors(path):
+            content = _content(path, name, folder, most_bytes=most_bytes)
+        if len(content) > most_bytes:
+            raise HttpError(
+                f"{path}: larger than {most_bytes // 1024} KB",
+                status=_TOO_LARGE,
+            )
+        return content
 
     def stored(self, path: str, *, most_bytes: int) -> StoredFile:
         """Return a file as it is now, to be replaced later.
@@ -132,28 +138,11 @@ class Workspace:
             InputError: as `read`, unless there is no such file.
         """
         try:
-            content, mark = self._read(path, most_bytes=most_bytes)
+            return StoredFile(content=self.read(path, most_bytes=most_bytes))
         except HttpError as error:
             if error.status is not _NOT_FOUND or self._is_there(path):
                 raise
             return StoredFile()
-        return StoredFile(content=content, mark=mark)
-
-    def _read(self, path: str, *, most_bytes: int) -> tuple[bytes, tuple[int, ...]]:
-        *folders, name = path_parts(path)
-        with self._opened(path, folders) as folder, _converted_errors(path):
-            file = os.open(name, _READ, dir_fd=folder)
-            with os.fdopen(file, "rb") as stream:
-                about = os.fstat(file)
-                if not stat.S_ISREG(about.st_mode):
-                    raise HttpError(f"{path}: not a file", status=_NOT_FOUND)
-                content = stream.read(most_bytes + 1)
-        if len(content) > most_bytes:
-            raise HttpError(
-                f"{path}: larger than {most_bytes // 1024} KB",
-                status=_TOO_LARGE,
-            )
-        return content, _mark(about)
 
     def read_or_none(self, path: str, *, most_bytes: int) -> bytes | None:
         """Return a file's content, or None if there is no such file.
@@ -203,12 +192,12 @@ class Workspace:
                 fits = there is not None and len(content) <= there.st_size and there.st_nlink == 1
                 if error.errno not in _FULL or not fits:
                     raise
-                _check_mark(path, name, folder, stored)
+                _check_unchanged(path, name, folder, stored)
                 _write_in_place(name, content, folder=folder)
                 return
             try:
-                _check_mark(path, name, folder, stored)
-                if stored is not None and stored.mark is None:
+                _check_unchanged(path, name, folder, stored)
+                if stored is not None and stored.content is None:
                     _give_new_name(path, hidden, name, folder)
                 else:
                     os.replace(hidden, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -316,8 +305,13 @@ class Workspace:
             yield here
 
 
-def _mark(about: os.stat_result) -> tuple[int, ...]:
-    return (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+def _content(path: str, name: str, folder: int, *, most_bytes: int) -> bytes:
+    """Return a file's content: of a larger one, a byte more than it may have."""
+    file = os.open(name, _READ, dir_fd=folder)
+    with os.fdopen(file, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise HttpError(f"{path}: not a file", status=_NOT_FOUND)
+        return stream.read(most_bytes + 1)
 
 
 def _regular_file(path: str, name: str, folder: int) -> os.stat_result | None:
@@ -358,12 +352,15 @@ def _write_in_place(name: str, content: bytes, *, folder: int) -> None:
         os.fsync(file)
 
 
-def _check_mark(path: str, name: str, folder: int, stored: StoredFile | None) -> None:
-    """Check that no program has written a file since it was read."""
+def _check_unchanged(path: str, name: str, folder: int, stored: StoredFile | None) -> None:
+    """Check that a file's content is what was read: no other program has written it since."""
     if stored is None:
         return
-    there = _regular_file(path, name, folder)
-    if (None if there is None else _mark(there)) != stored.mark:
+    try:
+        now = _content(path, name, folder, most_bytes=len(stored.content or b""))
+    except FileNotFoundError:
+        now = None
+    if now != stored.content:
         raise conflict(path)
 
 

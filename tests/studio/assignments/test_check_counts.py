@@ -193,6 +193,21 @@ def test_an_unchanged_answer_costs_nothing(start: Callable[[], TestClient]) -> N
 
 
 @pytest.mark.timeout(300)
+def test_a_key_that_is_corrected_counts_for_the_same_answer(
+    start: Callable[[], TestClient], tmp_path: Path
+) -> None:
+    alice = start()
+    answer(alice, "3 MB")
+    checked(alice)
+    assert alice.get(f"{LAB}/progress").json()["exercises"]["bdp"]["points"] == 0
+    file = tmp_path / "given" / "my-lab" / "instructor" / "grading.yaml"
+    file.write_text(file.read_text().replace("500mbit * 100ms", "500mbit * 50ms"))
+    again = start()
+    assert checked(again)["bdp"]["checks"] == 2
+    assert again.get(f"{LAB}/progress").json()["exercises"]["bdp"]["points"] == 2
+
+
+@pytest.mark.timeout(300)
 def test_what_is_no_answer_is_not_wrong(start: Callable[[], TestClient]) -> None:
     alice = start()
     for text in ("", "6,25 MB", "about 6 MB", "3 ms", "MB"):

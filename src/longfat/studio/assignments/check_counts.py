@@ -43,26 +43,29 @@ class CheckCount:
         wrong: how many wrong answers were compared with the key since the last right one.
         next_s: when the next check is possible, in seconds since 1970; 0 if at any time.
         result: what the last check gave; None if there was none.
+        key: a digest of the question that it was about, as the instructor has written it.
     """
 
     checks: int = 0
     wrong: int = 0
     next_s: float = 0.0
     result: ExerciseProgress | None = None
+    key: str = ""
 
     def wait_s(self) -> float:
         """Return how long the next check has to wait, in seconds."""
         # The clock may have been set back.
         return min(max(0.0, self.next_s - time.time()), LONGEST_WAIT_S)
 
-    def checked(self, result: ExerciseProgress, *, compared: bool) -> CheckCount:
+    def checked(self, result: ExerciseProgress, *, compared: bool, key: str = "") -> CheckCount:
         """Return the count after a further check.
 
         Args:
             result: what it gave.
             compared: an answer was compared with the key.
+            key: a digest of the question.
         """
-        new = replace(self, checks=self.checks + 1, result=result)
+        new = replace(self, checks=self.checks + 1, result=result, key=key)
         if not result.reasons:
             return replace(new, wrong=0, next_s=0.0)
         if not compared:

@@ -240,9 +240,10 @@ class Checks:
         """Return the result of an answer that was the last one to be checked."""
         if exercise.term is None:
             return None  # a check of runs costs time, and reveals no key
-        result = self._counts.of(workbook.place, exercise.name).result
-        same = result is not None and result.digest == workbook.digest(exercise)
-        return result if same else None
+        count = self._counts.of(workbook.place, exercise.name)
+        if count.result is None or count.key != workbook.assignment.question_digest(exercise):
+            return None  # the instructor has corrected it
+        return count.result if count.result.digest == workbook.digest(exercise) else None
 
     def _wait_s(self, lab: str, exercise: Exercise) -> float:
         return 0.0 if exercise.term is None else self._counts.of(lab, exercise.name).wait_s()
@@ -273,7 +274,7 @@ class Checks:
                     raise HostError(graded.failure)
                 self._log_hidden(lab, workbook, graded)
                 if not check.cancelled.is_set():
-                    self._keep(lab, graded, digests)
+                    self._keep(workbook, graded, digests)
                     state, problem = "done", ""
             if check.cancelled.is_set():
                 state, problem = "cancelled", ""
@@ -310,7 +311,8 @@ class Checks:
             f"check {lab}", begin=begin, cancelled=check.cancelled, on_wait=note
         )
 
-    def _keep(self, lab: str, graded: Graded, digests: Mapping[str, str]) -> None:
+    def _keep(self, workbook: Workbook, graded: Graded, digests: Mapping[str, str]) -> None:
+        lab = workbook.place
         results = {
             score.exercise.name: ExerciseProgress(
                 points=score.points,
@@ -321,11 +323,14 @@ class Checks:
             )
             for score in graded.scores
         }
-        compared = {score.exercise.name: score.compared for score in graded.scores}
         with self._lock:
             counts = {
-                name: self._counts.of(lab, name).checked(result, compared=compared[name])
-                for name, result in results.items()
+                score.exercise.name: self._counts.of(lab, score.exercise.name).checked(
+                    results[score.exercise.name],
+                    compared=score.compared,
+                    key=workbook.assignment.question_digest(score.exercise),
+                )
+                for score in graded.scores
             }
             # Counted first: what cannot be counted is not shown.
             self._counts.note(lab, counts)
