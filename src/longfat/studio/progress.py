@@ -12,7 +12,7 @@ import json
 import threading
 import time
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from longfat.studio.assignments.check_counts import CheckCounts
     from longfat.studio.requests import RequestBody
     from longfat.studio.workspace import Workspace
 
@@ -152,6 +151,16 @@ _STEP = Decoder(StepProgress)
 _ANSWER = Decoder(AnswerProgress)
 
 
+class Counts(Protocol):
+    """How often exercises were checked, as the server counts it."""
+
+    def labs(self) -> list[str]:
+        """Return the labs of which exercises were checked."""
+
+    def checks(self, lab: str) -> dict[str, int]:
+        """Return how often each exercise of a lab was checked, by its name."""
+
+
 class ProgressBook:
     """The progress in all labs of a workspace; from any thread.
 
@@ -163,7 +172,7 @@ class ProgressBook:
         pages: the pages that are notified of each change.
     """
 
-    def __init__(self, workspace: Workspace, *, counts: CheckCounts) -> None:
+    def __init__(self, workspace: Workspace, *, counts: Counts) -> None:
         self._workspace = workspace
         self._counts = counts
         self._lock = threading.Lock()
@@ -222,7 +231,7 @@ class ProgressBook:
         Raises:
             InputError: they cannot be saved.
         """
-        self._add(lab, {"exercises": exercises, "checks": self._checks(lab)}, {}, page="")
+        self._add(lab, {"exercises": exercises, "checks": self._counts.checks(lab)}, {}, page="")
 
     def _add(
         self,
@@ -282,7 +291,7 @@ class ProgressBook:
         """
         self._workspace.labs.find(lab)
         with self._lock:
-            self._write(empty := Progress(lab=lab, checks=self._checks(lab)))
+            self._write(empty := Progress(lab=lab, checks=self._counts.checks(lab)))
             self.pages.send("forgotten", page=page, lab=lab)
         return empty
 
@@ -303,10 +312,7 @@ class ProgressBook:
             )
         except (InputError, ValueError):
             found = Progress(lab=lab)
-        return replace(found, lab=lab, checks=self._checks(lab))
-
-    def _checks(self, lab: str) -> dict[str, int]:
-        return {name: one.checks for name, one in self._counts.of_lab(lab).items()}
+        return replace(found, lab=lab, checks=self._counts.checks(lab))
 
     def _write(self, progress: Progress) -> None:
         self._workspace.folder(FOLDER, make=True)

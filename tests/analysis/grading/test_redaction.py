@@ -139,8 +139,14 @@ def test_gradescope_and_pages_are_for_students(lab: Path, tmp_path: Path) -> Non
         ),
         ("key-blast.a", "(a flow of the lab).a"),
         ("your own words", "your own words"),
+        ("flow: `sh -c 'fetch \"secret\" http h2'` exited", f"flow: {OWN_PART}"),
+        ("fetch secret", "fetch secret"),
     ],
 )
 def test_what_is_replaced(message: str, shown: str) -> None:
-    redaction = Redaction(tokens=frozenset({"/zq/x", "zq-7"}), names={"blast": "a flow of the lab"})
+    redaction = Redaction(
+        lines=("fetchsecrethttph2",),
+        tokens=frozenset({"/zq/x", "zq-7"}),
+        names={"blast": "a flow of the lab"},
+    )
     assert redaction.apply(message) == shown

@@ -35,7 +35,9 @@ OWN_PART = (
 _TOKEN = re.compile(r"[\w./:%@+-]+")
 _NAME = re.compile(r"[\w-]+")
 # Words of a shell and of tools, which say nothing, are left out by their form.
-_PLAIN = re.compile(r"[a-z]{1,7}|.{1,3}|\W+|[0-9.]+")
+_PLAIN = re.compile(r"[A-Za-z]?[a-z]+|.{1,3}|\W+|[0-9.]+")
+_QUOTING = re.compile(r"""[\s"'`\\]+""")
+_SHORTEST_LINE = 8
 _INTERFACE = re.compile(r"[\w-]+-eth[0-9]+")
 
 
@@ -44,22 +46,30 @@ class Redaction:
     """What is replaced in messages to a student.
 
     Attributes:
-        tokens: words of lines, commands, files and titles: a message with one is replaced.
+        lines: lines and commands, without quoting: a message with one is replaced.
+        tokens: likewise, names and values in them.
         names: names of flows, probes and cases, with what replaces each of them.
     """
 
+    lines: tuple[str, ...] = ()
     tokens: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
 
     def apply(self, message: str) -> str:
         """Return a message as its student may read it."""
-        if self.tokens.isdisjoint(_tokens(message)):
+        if not self._quotes(message):
             return self._without_names(message)
         # Where it happened is the student's part and case, or a check.
         place, colon, _ = message.partition(": ")
-        if not colon or not self.tokens.isdisjoint(_tokens(place)):
+        if not colon or self._quotes(place):
             return OWN_PART
         return f"{self._without_names(place)}: {OWN_PART}"
+
+    def _quotes(self, message: str) -> bool:
+        unquoted = _unquoted(message)
+        return not self.tokens.isdisjoint(_tokens(message)) or any(
+            line in unquoted for line in self.lines
+        )
 
     def _without_names(self, message: str) -> str:
         def shown(found: re.Match[str]) -> str:
@@ -83,22 +93,29 @@ def redaction_for(submission: Submission, grading: Grading) -> Redaction:
         grading: the instructor's file, in whose folder's parent the handout lies.
     """
     given: set[str] = set()
+    given_text = ""
     for text in (*_handout(grading.folder.parent / STUDENT), *_handed_in(submission, grading)):
         given |= _tokens(text)
+        given_text += _unquoted(text) + "\n"
     for exercise in grading.exercises:
         if not exercise.hidden:
             for text in (exercise.name, exercise.shown, *exercise.hints):
                 given |= _tokens(text)
     given |= set(grading.parts)
     secret: set[str] = set()
+    lines: set[str] = set()
     names: dict[str, str] = {}
     for name, planned in grading.study.cases.items():
         names[name] = "a case of the lab"
         names |= {flow.name: "a flow of the lab" for flow in planned.case.flows}
         names |= {probe.name: "a probe of the lab" for probe in planned.case.probes}
-        for text in (planned.title, *_lines(planned.case)):
+        for text in _lines(planned.case):
             secret |= _tokens(text)
+            lines.add(_unquoted(text))
     return Redaction(
+        lines=tuple(
+            line for line in sorted(lines) if len(line) >= _SHORTEST_LINE and line not in given_text
+        ),
         tokens=frozenset(
             one
             for one in secret - given - set(names)
@@ -109,7 +126,7 @@ def redaction_for(submission: Submission, grading: Grading) -> Redaction:
 
 
 def _lines(case: Case) -> Iterator[str]:
-    """Yield what is typed in a case, and the files that it is typed with."""
+    """Yield what is typed in a case, and the paths of its files."""
     yield from (command.line for command in case.setup)
     for event in case.events:
         if isinstance(event, TypedLine):
@@ -121,7 +138,11 @@ def _lines(case: Case) -> Iterator[str]:
                 yield value
     for file in case.files:
         yield file.path
-        yield file.content.decode(errors="replace")
+
+
+def _unquoted(text: str) -> str:
+    """Return a text without blanks and quoting, which a shell's line gets more of."""
+    return _QUOTING.sub("", text)
 
 
 def _tokens(text: str) -> set[str]:

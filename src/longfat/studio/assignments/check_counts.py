@@ -114,6 +114,10 @@ class CheckCounts:
         with self._lock:
             return dict(self._labs.get(lab, {}))
 
+    def checks(self, lab: str) -> dict[str, int]:
+        """Return how often each exercise of a lab was checked, by its name."""
+        return {name: one.checks for name, one in self.of_lab(lab).items()}
+
     def labs(self) -> list[str]:
         """Return the labs of which exercises were checked."""
         with self._lock:

@@ -357,18 +357,19 @@ def _with_answer(content: bytes, question: str, text: str, *, file: str) -> byte
     own = re.compile(rf"""["']?{re.escape(question)}["']?[ \t]*:(?:[ \t]|$)""")
     lines: list[str] = []
     is_written = False
-    for before in content.decode(errors="replace").splitlines():
+    # Bytes that are no text stay as they are.
+    for before in content.decode(errors="surrogateescape").rstrip("\n").split("\n"):
         if not own.match(before):
             lines.append(before)
         elif not is_written:
-            kept = comment.fullmatch(before)
+            kept = comment.fullmatch(before.rstrip("\r"))
             lines.append(f"{line}  {(kept and kept['comment']) or ''}".rstrip())
             is_written = True
     if not is_written:
         while lines and not lines[-1].strip():
             lines.pop()
         lines.append(line)
-    after = ("\n".join(lines) + "\n").encode()
+    after = ("\n".join(lines).lstrip("\n") + "\n").encode(errors="surrogateescape")
     answers = _texts(content, file)
     if _texts(after, file) == {**answers, question: text}:
         return after

@@ -74,7 +74,7 @@ def parse_answers(data: bytes, *, file: str) -> dict[str, Answer]:
         file: what to call the file in messages.
 
     Raises:
-        InputError: it has no line with an answer.
+        InputError: it is not YAML, and has no line with an answer.
     """
     if is_blank(data):
         return {}
@@ -82,9 +82,10 @@ def parse_answers(data: bytes, *, file: str) -> dict[str, Answer]:
         root = Node(raw=parse_document(data, file=file), file=file)
         named = root.named("answers by the names of the questions")
     except InputError:
-        if found := _by_line(data, file=file):
-            return found
-        raise
+        found = _by_line(data, file=file)
+        if not any(one.text for one in found.values()):
+            raise
+        return found
     return {name: _answer(node) for name, node in named.items()}
 
 
