@@ -18,6 +18,7 @@ from longfat.errors import InputError
 from longfat.execution.cache import result_cache_root
 from longfat.studio.app import make_app
 from longfat.studio.auth import Keys, our_hosts
+from longfat.studio.stores import SHARE
 from longfat.studio.workspace import Workspace
 from tests.engine.images.made import layer, oci
 from tests.engine.images.test_images import ELF, file
@@ -132,6 +133,39 @@ def test_an_image_is_compared_with_the_room_before_it_is_unpacked(
     newer = again.stores.find_image(workspace / "next.tar", name="next.tar")
     assert [one.digest for one in unpacked_images()] == [newer.digest]
     assert again.disk.problem() == ""
+
+
+def test_an_image_that_a_machine_may_have_stays(
+    workspace: Path, caches: Path, images: Path
+) -> None:
+    ours = Workspace(workspace, most_bytes=4 * MB, caches=caches)
+    for name in "xy":
+        (workspace / f"{name}.tar").write_bytes(image(3 * MB, name))
+    found = ours.stores.find_image(workspace / "x.tar", name="x.tar")
+    ours.stores.has_machine = lambda: True
+    with pytest.raises(InputError, match="unpacked it takes 3"):
+        ours.stores.find_image(workspace / "y.tar", name="y.tar")
+    assert [one.digest for one in unpacked_images()] == [found.digest]
+    assert images.is_dir()
+    ours.stores.has_machine = lambda: False
+    assert ours.stores.find_image(workspace / "y.tar", name="y.tar").digest != found.digest
+
+
+def test_results_have_a_share_that_runs_do_not_count_in(
+    member: TestClient, workspace: Path, caches: Path
+) -> None:
+    job = ended(member, ask(member, STUDY, seeds=4).json()["id"])
+    disk = Workspace(workspace).disk
+    linked, whole = (disk.folder_bytes(caches, own=own) for own in (True, False))
+    assert linked < whole
+    ours = Workspace(workspace, most_bytes=(linked + whole) / 2 / SHARE, caches=caches)
+    ours.stores.trim()
+    assert len(entries(caches)) == 4
+    for path in job["cases"][0]["runs"]:
+        for each in sorted((workspace / path).rglob("*"), reverse=True):
+            each.rmdir() if each.is_dir() else each.unlink()
+    ours.stores.trim()
+    assert len(entries(caches)) < 4
 
 
 def test_images_at_once_cannot_exceed_the_room(workspace: Path, caches: Path, images: Path) -> None:

@@ -112,6 +112,8 @@ def make_app(
     """
     given = Labs(tuple(one.given for one in assignments))
     ours = Workspace(workspace, labs=given, most_bytes=most_bytes, caches=caches)
+    if member is not None:
+        ours.stores.has_machine = lambda: member.turns.state(member.name)[0] > 0
     name = ours.root.name
     submitter = submitter or Submitter(name=name, folder=name, seed=seed_of(name))
     workbooks = {one.name: Workbook(one, ours, submitter) for one in assignments}

@@ -2,8 +2,8 @@
 
 Without a class they are the user's own, as those of `longfat run`. Each member of a class has a
 result cache of its own, which nobody else's runs are taken from, and a list of the images that
-were unpacked for it. Both count in the member's disk quota; the least recently used are removed
-when they take more than their share of it, or before the member is told that it is full.
+were unpacked for it. Both count in the member's disk quota. The least recently used are removed
+before the member is told that it is full; results also when they take more than their share.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ import threading
 from typing import TYPE_CHECKING
 
 from longfat.common.atomic import write_whole
-from longfat.engine.images import find_image, is_unpacked, remove_image, unpacked_images
+from longfat.engine.images import (
+    Unpacked,
+    find_image,
+    is_unpacked,
+    remove_image,
+    unpacked_images,
+)
 from longfat.errors import HostError, InputError, LongfatError
 from longfat.execution.cache import ResultCache
 from longfat.execution.runs import load_run
@@ -22,13 +28,14 @@ from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from longfat.model.host_root import HostRoot
     from longfat.studio.disk import DiskLimit
 
 SHARE = 0.25
-"""The share of the quota that cached results and images may take after a job or a check."""
+"""The share of the quota that cached results may take after a job or a check."""
 
 _RESULTS = "results"
 _IMAGES = "images.json"
@@ -43,6 +50,7 @@ class Stores:
 
     Attributes:
         results: the result cache.
+        has_machine: whether one runs for the workspace: then no image is removed.
 
     Raises:
         HostError: the folder cannot be made.
@@ -53,6 +61,7 @@ class Stores:
         self._folder = folder
         self._lock = threading.Lock()
         self.results = ResultCache()
+        self.has_machine: Callable[[], bool] = lambda: False
         self._images: dict[str, int] = {}
         if folder is None:
             return
@@ -111,25 +120,30 @@ class Stores:
                 self.results.remove(load_run(folder).key)
 
     def trim(self) -> None:
-        """Remove the least recently used beyond their share of the quota."""
+        """Remove the results that were used least recently, beyond their share of the quota."""
         if self._folder is not None and (most := self._disk.most_bytes) is not None:
-            used = self._image_bytes() + self._disk.folder_bytes(self._folder)
-            self._evict(used - SHARE * most)
+            used = self._disk.folder_bytes(self.results.root, own=True)
+            self._evict(used - SHARE * most, with_images=False)
 
     def _image_bytes(self) -> int:
         return sum(size for digest, size in dict(self._images).items() if is_unpacked(digest))
 
-    def _evict(self, wanted_bytes: float) -> None:
+    def _evict(self, wanted_bytes: float, *, with_images: bool = True) -> None:
         """Remove what was used least recently, as long as more room is wanted.
 
         Args:
             wanted_bytes: how much is to be freed, in bytes.
+            with_images: images as well, unless a machine runs that may have one.
         """
-        for path in self.results.unreadable() if wanted_bytes > 0 else []:
+        if wanted_bytes <= 0:
+            return
+        for path in self.results.unreadable():
             with contextlib.suppress(HostError):
                 self.results.clear(path)
         found = [(entry.used_s, entry.key, "") for entry in self.results.entries()]
-        images = {one.digest: one for one in unpacked_images() if one.digest in self._images}
+        images: dict[str, Unpacked] = {}
+        if with_images and not self.has_machine():
+            images = {one.digest: one for one in unpacked_images() if one.digest in self._images}
         found += [(one.used_s, "", one.digest) for one in images.values()]
         for _, key, digest in sorted(found):
             if wanted_bytes <= 0:

@@ -47,7 +47,7 @@ a { color: var(--link); }
 <h1>The class</h1>
 <p>Online: {{ there }} of {{ students | length }} students. Machines running: {{ machines }}.
 Students waiting for a machine: {{ waiting }}. Limits: {{ limits }}.
-Progress is as reported by the students' pages. It is not a grade.
+Progress is as reported by the students' pages, and checks are counted here. It is not a grade.
 This page reloads every {{ every_s }} s.</p>
 <div class="wide" tabindex="0" role="group" aria-label="Students">
 <table>
