@@ -73,8 +73,8 @@ class DiskLimit:
             folder: the folder.
             own: without files that have links elsewhere, too.
         """
-        found = _sizes(folder, set())
-        return sum(size for _, size, links in found if not own or links == 1)
+        sizes = _sizes(folder, set())
+        return sum(size for _, size, links in sizes if not own or links == 1)
 
     def make_room(self, wanted_bytes: float) -> float:
         """Remove what can be removed, if less than something needs is left of the quota.
@@ -121,13 +121,13 @@ class DiskLimit:
         """
         if self.most_bytes is None:
             return ""
-        most = self.most_bytes + reserve_bytes
+        limit = self.most_bytes + reserve_bytes
         taken = self._by_folder()
-        if (used := sum(taken.values())) > most:
-            self.evict(used - most)
+        if (used := sum(taken.values())) > limit:
+            self.evict(used - limit)
             taken = self._by_folder()
             used = sum(taken.values())
-        if used <= most:
+        if used <= limit:
             return ""
         large = ", ".join(
             f"{name} ({_size(size)})" for name, size in taken.most_common(_MOST_NAMED)

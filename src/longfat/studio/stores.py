@@ -103,11 +103,11 @@ class Stores:
 
         # One at a time: each is compared with what is left by the one before.
         with self._lock:
-            found = find_image(path, name=name, check_size=check_size)
+            image = find_image(path, name=name, check_size=check_size)
             if unpacked:
-                self._images = {**self._images, found.digest: unpacked[0]}
+                self._images = {**self._images, image.digest: unpacked[0]}
                 self._keep()
-        return found
+        return image
 
     def forget(self, folder: Path) -> None:
         """Remove the cached result of a run of the workspace, which is being deleted.
@@ -121,9 +121,9 @@ class Stores:
 
     def trim(self) -> None:
         """Remove the results that were used least recently, beyond their share of the quota."""
-        if self._folder is not None and (most := self._disk.most_bytes) is not None:
+        if self._folder is not None and (quota := self._disk.most_bytes) is not None:
             used = self._disk.folder_bytes(self.results.root, own=True)
-            self._evict(used - SHARE * most, with_images=False)
+            self._evict(used - SHARE * quota, with_images=False)
 
     def _image_bytes(self) -> int:
         return sum(size for digest, size in dict(self._images).items() if is_unpacked(digest))
@@ -140,12 +140,12 @@ class Stores:
         for path in self.results.unreadable():
             with contextlib.suppress(HostError):
                 self.results.clear(path)
-        found = [(entry.used_s, entry.key, "") for entry in self.results.entries()]
+        candidates = [(entry.used_s, entry.key, "") for entry in self.results.entries()]
         images: dict[str, Unpacked] = {}
         if with_images and not self.has_machine():
             images = {one.digest: one for one in unpacked_images() if one.digest in self._images}
-        found += [(one.used_s, "", one.digest) for one in images.values()]
-        for _, key, digest in sorted(found):
+        candidates += [(one.used_s, "", one.digest) for one in images.values()]
+        for _, key, digest in sorted(candidates):
             if wanted_bytes <= 0:
                 return
             with contextlib.suppress(HostError):
@@ -169,8 +169,8 @@ class Stores:
 
 def _read(file: Path) -> dict[str, int]:
     try:
-        found = json.loads(file.read_bytes())
+        stored = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    entries = found.items() if isinstance(found, dict) else ()
+    entries = stored.items() if isinstance(stored, dict) else ()
     return {digest: size for digest, size in entries if isinstance(size, int)}

@@ -63,10 +63,10 @@ def test_what_belongs_to_another_user_is_not_private(private: Path, run: Run) ->
     ):
         assert get(cache, run.key, private.parent / "out") is not None
         os.chown(path, NOBODY, -1)
-        told: list[str] = []
-        again = ResultCache(private, private=True, report=told.append)
+        reports: list[str] = []
+        again = ResultCache(private, private=True, report=reports.append)
         assert get(again, run.key, private.parent / "out") is None
-        assert "belongs to another user" in told[0]
+        assert "belongs to another user" in reports[0]
         os.chown(path, 0, -1) if path.exists() else None
         cache.put(run)
     os.chown(private, NOBODY, -1)

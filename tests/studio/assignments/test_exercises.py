@@ -150,6 +150,12 @@ def test_answers_are_written_and_comments_stay(alice: TestClient, tmp_path: Path
     assert answer("bdp", "6 MB") == 200
     assert shown("bdp") == "6 MB"
     assert file.read_text() == "- [\nlossy_retransmits: 3 # mine\nbdp: 6 MB\n"
+    file.write_text("a: [\nlossy_retransmits:\n# mine\n")
+    assert answer("bdp", "6 MB") == 200
+    assert file.read_text() == "a: [\nlossy_retransmits:\n# mine\nbdp: 6 MB\n"
+    file.write_bytes(b"\xff: 1\nlossy_retransmits: 3\n")
+    assert answer("bdp", "6 MB") == 200
+    assert file.read_bytes() == b"\xff: 1\nlossy_retransmits: 3\nbdp: 6 MB\n"
     file.write_text("bdp: |\n  5 MB\nlossy_retransmits: '3'\n")
     assert answer("bdp", "6 MB") == 200
     assert (shown("bdp"), shown("lossy_retransmits")) == ("6 MB", "3")

@@ -72,13 +72,13 @@ class Redaction:
         )
 
     def _without_names(self, message: str) -> str:
-        def shown(found: re.Match[str]) -> str:
-            name = found[0]
+        def shown(match: re.Match[str]) -> str:
+            name = match[0]
             for prefix in ("", "key-"):
                 own = name.removeprefix(prefix)
                 if own in self.names:
                     replacement = self.names[own]
-                    around = message[found.start() - 1 : found.start()] + message[found.end() :][:1]
+                    around = message[match.start() - 1 : match.start()] + message[match.end() :][:1]
                     return f"({replacement})" if "." in around else replacement
             return name
 
@@ -121,7 +121,7 @@ def redaction_for(submission: Submission, grading: Grading) -> Redaction:
             for one in secret - given - set(names)
             if not _PLAIN.fullmatch(one) and not _INTERFACE.fullmatch(one)
         ),
-        names={name: words for name, words in names.items() if name not in given},
+        names={name: shown for name, shown in names.items() if name not in given},
     )
 
 
@@ -146,9 +146,9 @@ def _unquoted(text: str) -> str:
 
 
 def _tokens(text: str) -> set[str]:
-    """Return the words of a text, and the parts of those that punctuation joins."""
-    found = set(_TOKEN.findall(text))
-    return found | {one for word in found for one in _NAME.findall(word)}
+    """Return the names and values in a text, whole and split at punctuation."""
+    tokens = set(_TOKEN.findall(text))
+    return tokens | {name for token in tokens for name in _NAME.findall(token)}
 
 
 def _handout(folder: Path) -> Iterator[str]:

@@ -124,7 +124,7 @@ class CheckCounts:
             return list(self._labs)
 
     def note(self, lab: str, counts: Mapping[str, CheckCount]) -> None:
-        """Store new counts of a lab's exercises, before a student reads what was found.
+        """Store new counts of a lab's exercises, before a student reads the results.
 
         Raises:
             HostError: they cannot be stored.
@@ -146,7 +146,7 @@ class CheckCounts:
 def _read(file: Path) -> dict[str, dict[str, CheckCount]]:
     try:
         data = parse_json(file.read_bytes(), where=str(file))
-        found: _File = _FILE.decode(data, where=str(file), error=InputError)
+        stored: _File = _FILE.decode(data, where=str(file), error=InputError)
     except FileNotFoundError:
         return {}
     except (InputError, OSError) as error:
@@ -155,6 +155,6 @@ def _read(file: Path) -> dict[str, dict[str, CheckCount]]:
             f"{file}: the counts of checks cannot be read: {reason}",
             hint="remove the file to count from 0 again",
         ) from None
-    if found.format != _FORMAT:
+    if stored.format != _FORMAT:
         raise HostError(f"{file}: the counts of checks are of another version of longfat")
-    return found.labs
+    return stored.labs

@@ -35,8 +35,8 @@ def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
 
 def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
     def whole(lab: str) -> dict[str, Any]:
-        found = checks.workbook(lab).to_json()
-        return {**found, "check": checks.info(lab), "counts": checks.counts(lab)}
+        exercises = checks.workbook(lab).to_json()
+        return {**exercises, "check": checks.info(lab), "counts": checks.counts(lab)}
 
     async def show(request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(whole, request.path_params["name"]))

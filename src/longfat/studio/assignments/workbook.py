@@ -34,7 +34,7 @@ from longfat.study.grading.answers import Answer, parse_answers
 from longfat.study.node import Node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from longfat.studio.assignments.assignment import Assignment
     from longfat.studio.workspace import Workspace
@@ -215,8 +215,9 @@ class Workbook:
         (file,) = self.assignment.grading.parts[exercise.part].files
         with contextlib.suppress(InputError):
             answers = parse_answers(self._read_or_none(file) or b"", file=file)
-            if (found := answers.get(exercise.name)) is not None and not found.is_blank:
-                return found
+            answer = answers.get(exercise.name)
+            if answer is not None and not answer.is_blank:
+                return answer
         return None
 
     def pack(self) -> bytes:
@@ -285,9 +286,10 @@ class Workbook:
         Questions of hidden exercises are included only if the student's own file names them.
         """
         questions = [one.name for one in self.assignment.open_exercises if one.part == part.name]
-        found = dict.fromkeys(questions, "")
         texts = _texts(content, part.files[0])
-        return found | {name: text for name, text in texts.items() if name.strip()}
+        return dict.fromkeys(questions, "") | {
+            name: text for name, text in texts.items() if name.strip()
+        }
 
     def _read(self, file: str) -> bytes | None:
         return self._stored(file).content
@@ -370,13 +372,16 @@ def _with_answer(content: bytes, question: str, text: str, *, file: str) -> byte
             lines.pop()
         lines.append(line)
     after = ("\n".join(lines).lstrip("\n") + "\n").encode(errors="surrogateescape")
-    answers = _texts(content, file)
-    if _texts(after, file) == {**answers, question: text}:
+    answers = {**_texts(content, file), question: text}
+    if _without_blanks(_texts(after, file)) == _without_blanks(answers):
         return after
     # The line is within a text over several lines.
-    answers[question] = text
     written = (f"{name}: {json.dumps(each, ensure_ascii=False)}" for name, each in answers.items())
     return ("\n".join(written) + "\n").encode()
+
+
+def _without_blanks(answers: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in answers.items() if text}
 
 
 def _typed(answer: Answer | None) -> str | None:

@@ -82,10 +82,10 @@ def parse_answers(data: bytes, *, file: str) -> dict[str, Answer]:
         root = Node(raw=parse_document(data, file=file), file=file)
         named = root.named("answers by the names of the questions")
     except InputError:
-        found = _by_line(data, file=file)
-        if not any(one.text for one in found.values()):
+        answers = _by_line(data, file=file)
+        if not any(one.text for one in answers.values()):
             raise
-        return found
+        return answers
     return {name: _answer(node) for name, node in named.items()}
 
 
@@ -108,7 +108,7 @@ def _by_line(data: bytes, *, file: str) -> dict[str, Answer]:
     lines = data.decode("utf-8-sig", errors="replace").split("\n")
     if len(data) > LARGEST_FILE_BYTES or len(lines) > _MOST_LINES:
         return {}
-    found: dict[str, Answer] = {}
+    answers: dict[str, Answer] = {}
     last = ""
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip()[0] == "#" or line.startswith(_OF_YAML):
@@ -117,19 +117,19 @@ def _by_line(data: bytes, *, file: str) -> dict[str, Answer]:
         if (named := _NAMED.match(line)) is None:
             continues, word = line[0].isspace(), _WORD.match(line)
             name = last if continues else word[1] if word else ""
-            if name and (continues or name not in found or found[name].is_blank):
-                words = f"an answer is one line: a name, a colon, a blank, as in {name}: 3 mbit"
-                found[name] = _wrong(words, place=place)
+            if name and (continues or name not in answers or answers[name].is_blank):
+                problem = f"an answer is one line: a name, a colon, a blank, as in {name}: 3 mbit"
+                answers[name] = _wrong(problem, place=place)
             continue
         last = named["name"]
         answer = _of_line(line.strip(), last, place=place)
-        before = found.get(last)
+        before = answers.get(last)
         if before is None or before.is_blank:
-            found[last] = answer
+            answers[last] = answer
         elif not answer.is_blank:
-            words = f"{last} is answered in line {before.place.line} already: keep one of the two"
-            found[last] = _wrong(words, place=place)
-    return found
+            problem = f"{last} is answered in line {before.place.line} already: keep one of the two"
+            answers[last] = _wrong(problem, place=place)
+    return answers
 
 
 def _of_line(line: str, name: str, *, place: Place) -> Answer:
