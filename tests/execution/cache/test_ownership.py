@@ -31,7 +31,7 @@ def private(tmp_path: Path) -> Path:
 def test_a_folder_that_others_can_write_is_not_private(private: Path) -> None:
     check_private(private)
     check_private(private / "not" / "there")
-    for mode in (0o777, 0o770, 0o702, 0o1777):
+    for mode in (0o777, 0o702, 0o1777):
         private.chmod(mode)
         with pytest.raises(InputError, match="can be written by others"):
             check_private(private)
@@ -43,6 +43,15 @@ def test_a_folder_that_others_can_write_is_not_private(private: Path) -> None:
         check_private(private / "a" / "b")
     (private / "a").chmod(0o1777)
     check_private(private / "a" / "b")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files to other groups")
+def test_only_a_group_of_the_users_own_may_write(private: Path) -> None:
+    private.chmod(0o770)
+    check_private(private)  # root's own group
+    os.chown(private, -1, NOBODY)
+    with pytest.raises(InputError, match="can be written by others"):
+        check_private(private)
 
 
 def test_a_link_is_not_private(private: Path) -> None:

@@ -154,13 +154,13 @@ function FilePlace({ document, lab, file }: { document: StudyDocument; lab: stri
     const take = async (chosen: File | undefined) => chosen && setPart(lab, file.file, await chosen.text());
     return (
       <>
-      <p className="exercise-row">
-        <label>
-          {file.file}: <input type="file" accept=".json,application/json" onChange={(event) => void take(event.target.files?.[0])} />
-        </label>
-        <span className="dim">{file.size_bytes === null ? "not uploaded yet" : `${file.size_bytes} bytes uploaded`}</span>
-      </p>
-      <ConflictBox lab={lab} kind="part" name={file.file} />
+        <p className="exercise-row">
+          <label>
+            {file.file}: <input type="file" accept=".json,application/json" onChange={(event) => void take(event.target.files?.[0])} />
+          </label>
+          <span className="dim">{file.size_bytes === null ? "not uploaded yet" : `${file.size_bytes} bytes uploaded`}</span>
+        </p>
+        <ConflictBox lab={lab} kind="part" name={file.file} />
       </>
     );
   }

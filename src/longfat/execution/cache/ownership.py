@@ -7,7 +7,9 @@ user can write into it. Access control lists are not examined, and root can writ
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import stat
 from typing import TYPE_CHECKING
 
@@ -16,8 +18,6 @@ from longfat.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def check_private(folder: Path) -> None:
@@ -38,7 +38,7 @@ def check_private(folder: Path) -> None:
         if about.st_uid not in (os.getuid(), 0):
             raise InputError(f"{above} belongs to another user")
         # In a folder with the sticky bit, such as /tmp, nobody can replace what is ours.
-        if about.st_mode & _OTHERS and not about.st_mode & stat.S_ISVTX:
+        if _is_open(about) and not about.st_mode & stat.S_ISVTX:
             raise InputError(f"{above} can be written by others: run `chmod go-w {above}`")
 
 
@@ -60,5 +60,22 @@ def check_ours(paths: Iterable[Path]) -> None:
             raise InputError(f"{path} belongs to another user")
         if stat.S_ISLNK(about.st_mode):
             raise InputError(f"{path} is a symbolic link")
-        if about.st_mode & _OTHERS:
+        if _is_open(about):
             raise InputError(f"{path} can be written by others: run `chmod go-w {path}`")
+
+
+def _is_open(about: os.stat_result) -> bool:
+    """Return whether others can write: everybody, or a group that is not the user's alone."""
+    if about.st_mode & stat.S_IWOTH:
+        return True
+    return bool(about.st_mode & stat.S_IWGRP) and not _is_own_group(about.st_gid)
+
+
+def _is_own_group(number: int) -> bool:
+    """Return whether a group is the user's private one, as many distributions make it."""
+    try:
+        user, group = pwd.getpwuid(os.getuid()), grp.getgrgid(number)
+    except KeyError:
+        return False
+    is_named_alike = group.gr_name == user.pw_name and user.pw_gid == number
+    return is_named_alike and set(group.gr_mem) <= {user.pw_name}
