@@ -79,8 +79,6 @@ def test_a_full_workspace_refuses_what_takes_room(limited: TestClient, workspace
     answer = {"question": "bdp", "text": "1 MB"}
     refused = [
         limited.put("/api/document", json={"path": "b.yaml", "text": STUDY}),
-        limited.put("/api/labs/my-lab/part", json=part),
-        limited.put("/api/labs/my-lab/answer", json=answer),
         limited.post("/api/labs/my-lab/check", json={"exercises": ["bdp"]}),
         limited.post("/api/jobs", json={"name": "a", "text": STUDY}),
         limited.post("/api/sessions", json={"name": "a", "text": STUDY, "case": None}),
@@ -92,13 +90,25 @@ def test_a_full_workspace_refuses_what_takes_room(limited: TestClient, workspace
         assert "The largest are runs/large (" in words
         assert "Runs can be deleted" in words
     assert not (workspace / "b.yaml").exists()
+    # What is handed in can always be saved, and a file that does not grow.
+    longer = {**part, "text": "- h1: ls -l\n", "force": True}
+    assert limited.put("/api/labs/my-lab/part", json=longer).status_code == 200
+    assert limited.put("/api/labs/my-lab/answer", json=answer).status_code == 200
+    assert limited.get("/api/labs/my-lab/submission").status_code == 200
+    shorter = {"path": "a.yaml", "text": STUDY.replace("Two hosts", "Two"), "force": True}
+    assert limited.put("/api/document", json=shorter).status_code == 200
+    assert limited.put("/api/document", json={**shorter, "text": STUDY}).status_code == 507
+    put_run(workspace, "three-seed1", 1 << 20)
+    assert limited.put("/api/labs/my-lab/part", json={**part, "force": True}).status_code == 200
+    assert limited.put("/api/labs/my-lab/part", json=longer).status_code == 507
+    assert limited.delete("/api/runs?runs=runs/large/three-seed1").status_code == 200
     # What takes no room goes on.
     for path in ("/api/files", "/api/runs", "/api/document?path=a.yaml", "/api/labs/my-lab"):
         assert limited.get(path).status_code == 200
     gone = limited.delete("/api/runs", params={"runs": "runs/large/one-seed1"})
     assert gone.status_code == 200
     assert [one.name for one in (workspace / "runs" / "large").iterdir()] == ["two-seed1"]
-    assert limited.put("/api/document", json=saved).status_code == 200
+    assert limited.put("/api/document", json={**saved, "force": True}).status_code == 200
     assert limited.delete("/api/runs?runs=runs/large/two-seed1").status_code == 200
     assert not (workspace / "runs" / "large").exists()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from longfat.studio.workspace import version_of
 from longfat.study.labs import all_labs
 from tests.paths import TESTS
 from tests.studio.conftest import STUDY
@@ -66,26 +67,32 @@ def test_a_study_is_opened_and_saved_as_it_is(client: TestClient, workspace: Pat
     assert opened == {
         "name": "mine.yaml",
         "path": "mine.yaml",
+        "version": version_of(text.encode()),
         "lab": None,
         "text": text,
         "warnings": [],
     }
-    body = {"path": "mine.yaml", "text": text.replace("10ms", "20ms")}
-    assert client.put("/api/document", json=body).json() == {"path": "mine.yaml", "warnings": []}
-    assert (workspace / "mine.yaml").read_text() == text.replace("10ms", "20ms")
-    again = {"path": "mine.yaml", "text": text}
+    changed = text.replace("10ms", "20ms")
+    body = {"path": "mine.yaml", "text": changed, "version": opened["version"]}
+    saved = client.put("/api/document", json=body).json()
+    version = version_of(changed.encode())
+    assert saved == {"path": "mine.yaml", "version": version, "warnings": []}
+    assert (workspace / "mine.yaml").read_text() == changed
+    again = {"path": "mine.yaml", "text": text, "version": version}
     assert client.put("/api/document", json=again).status_code == 200
 
 
 def test_what_others_wrote_is_not_lost(client: TestClient, workspace: Path) -> None:
     file = workspace / "mine.yaml"
     file.write_text(STUDY)
-    client.get("/api/document", params={"path": "mine.yaml"})
+    opened = client.get("/api/document", params={"path": "mine.yaml"}).json()
     file.write_text("title: of an editor\n")
-    body: dict[str, Any] = {"path": "mine.yaml", "text": STUDY + "\n"}
+    # What another page reads meanwhile makes no difference.
+    client.get("/api/document", params={"path": "mine.yaml"})
+    body = {"path": "mine.yaml", "text": STUDY + "\n", "version": opened["version"]}
     refused = client.put("/api/document", json=body)
     assert refused.status_code == 409
-    assert "changed on disk" in refused.json()["error"]
+    assert "has changed since it was opened" in refused.json()["error"]
     assert file.read_text() == "title: of an editor\n"
     assert client.put("/api/document", json={**body, "force": True}).status_code == 200
     assert file.read_text() == STUDY + "\n"
@@ -102,10 +109,10 @@ def test_a_file_that_was_never_opened_is_not_written_over(
 
 def test_of_two_tabs_the_second_cannot_undo_the_first(client: TestClient, workspace: Path) -> None:
     (workspace / "mine.yaml").write_text(STUDY)
-    client.get("/api/document", params={"path": "mine.yaml"})
-    first = {"path": "mine.yaml", "text": STUDY + "#1\n", "before": STUDY}
+    version = client.get("/api/document", params={"path": "mine.yaml"}).json()["version"]
+    first = {"path": "mine.yaml", "text": STUDY + "#1\n", "version": version}
     assert client.put("/api/document", json=first).status_code == 200
-    second = {"path": "mine.yaml", "text": STUDY + "#2\n", "before": STUDY}
+    second = {"path": "mine.yaml", "text": STUDY + "#2\n", "version": version}
     assert client.put("/api/document", json=second).status_code == 409
     assert (workspace / "mine.yaml").read_text() == STUDY + "#1\n"
 

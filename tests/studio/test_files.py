@@ -47,7 +47,12 @@ def test_it_is_opened_and_saved_as_it_is(client: TestClient, workspace: Path, pa
     opened = client.get("/api/document", params={"path": path}).json()
     assert opened["text"] == STUDY
     text = STUDY.replace("count: 2", "count: 3")
-    assert client.put("/api/document", json={"path": path, "text": text}).status_code == 200
+    assert (
+        client.put(
+            "/api/document", json={"path": path, "text": text, "version": opened["version"]}
+        ).status_code
+        == 200
+    )
     assert (workspace / path).read_text() == text
     for suffix in (".py", ".mn"):
         body = {"name": "mine", "text": text, "suffix": suffix}

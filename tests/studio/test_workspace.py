@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from longfat.errors import InputError
+from longfat.studio.http_error import HttpError
 from longfat.studio.workspace import Workspace
 from tests.studio.conftest import STUDY
 
@@ -114,3 +115,46 @@ def test_a_workspace_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="folder"):
         Workspace(tmp_path / "file")
+
+
+def test_what_another_program_writes_after_the_last_look_is_a_conflict(workspace: Path) -> None:
+    ours = Workspace(workspace)
+    ours.write("a.yaml", b"one")
+    stored, none = ours.stored("a.yaml", most_bytes=10), ours.stored("b.yaml", most_bytes=10)
+    (workspace / "a.yaml").write_bytes(b"two")  # in place, and as long as before
+    (workspace / "b.yaml").write_bytes(b"two")
+    for path, read in (("a.yaml", stored), ("b.yaml", none)):
+        with pytest.raises(HttpError, match="has changed since it was opened") as caught:
+            ours.replace(path, b"ours", stored=read)
+        assert caught.value.status == 409
+        assert (workspace / path).read_bytes() == b"two"
+    ours.replace("a.yaml", b"ours", stored=ours.stored("a.yaml", most_bytes=10))
+    ours.replace("c.yaml", b"ours", stored=none)
+    assert sorted(path.name for path in workspace.iterdir()) == ["a.yaml", "b.yaml", "c.yaml"]
+    assert (workspace / "c.yaml").stat().st_nlink == 1
+
+
+def test_only_what_can_be_opened_is_deleted(
+    client: TestClient, workspace: Path, escapes: Path
+) -> None:
+    (workspace / "mine.yaml").write_text(STUDY)
+    (workspace / "notes.txt").write_text("mine")
+    (workspace / ".hidden.yaml").write_text("mine")
+    (workspace / "folder.yaml").mkdir()
+    kept = workspace / "runs" / "mine"
+    kept.mkdir(parents=True)
+    (kept / "study.yaml").write_text(STUDY)
+    for path in (
+        *("notes.txt", ".hidden.yaml", "folder.yaml", "runs/mine/study.yaml", "none.yaml", ""),
+        *(str(escapes), "../outside.yaml", "./mine.yaml", "/mine.yaml", "a/../mine.yaml"),
+    ):
+        refused = client.delete("/api/document", params={"path": path})
+        assert 400 <= refused.status_code < 500, path
+    for link in (one for one in workspace.iterdir() if one.is_symlink()):
+        refused = client.delete("/api/document", params={"path": f"{link.name}/outside.yaml"})
+        assert 400 <= refused.status_code < 500
+    assert escapes.is_file()
+    assert client.delete("/api/document").status_code == 400
+    assert client.delete("/api/document", params={"path": "mine.yaml"}).status_code == 200
+    assert not (workspace / "mine.yaml").exists()
+    assert (kept / "study.yaml").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -21,12 +22,13 @@ from longfat.common.atomic import write_whole
 from longfat.common.extras import need
 from longfat.common.suggest import listed, nearest
 from longfat.common.terminal_text import printable_line
-from longfat.errors import ExitCode, HostError, InputError
+from longfat.errors import ExitCode, HostError, InputError, MachineError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from longfat.analysis.grading import Graded, Player, Submission
+    from longfat.execution.cache import ResultCache
     from longfat.study.grading import Grading
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -130,7 +132,6 @@ def grade(
     need("series")
     # They load what runs cases.
     from longfat.analysis.grading import Player  # noqa: PLC0415
-    from longfat.execution.cache import ResultCache  # noqa: PLC0415
     from longfat.execution.tools import Toolbox  # noqa: PLC0415
     from longfat.output.grading import (  # noqa: PLC0415
         gradebook_csv,
@@ -141,7 +142,8 @@ def grade(
 
     if len(folders) > 1 and (gradescope is not None or metadata is not None):
         raise click.UsageError("--gradescope and --metadata are of one submission")
-    grading = read_grading(lab)
+    with _errors_of_the_lab(for_student=for_student):
+        grading = read_grading(lab)
     known = [exercise.name for exercise in grading.exercises]
     for name in exercises:
         if name not in known:
@@ -157,8 +159,9 @@ def grade(
             raise click.UsageError(f"--folder {folder}: a folder's name is needed, and no path")
         submissions = [dataclasses.replace(one, inside=folder) for one in submissions]
     began_s = time.monotonic()
-    player = Player(None if no_cache else ResultCache(), Toolbox())
-    graded = _grade(submissions, grading, player, exercises=exercises, jobs=jobs)
+    player = Player(None if no_cache else _cache(), Toolbox())
+    with _errors_of_the_lab(for_student=for_student):
+        graded = _grade(submissions, grading, player, exercises=exercises, jobs=jobs)
     if out is not None:
         _write(graded, out)
     if gradescope is not None:
@@ -171,6 +174,33 @@ def grade(
     else:
         print_graded(graded, console=stdout(), for_student=for_student)
     _exit(graded, is_all_or_nothing=bool(exercises))
+
+
+@contextlib.contextmanager
+def _errors_of_the_lab(*, for_student: bool) -> Iterator[None]:
+    """Show an error in the lab's own files, which quotes them, to the instructor only."""
+    try:
+        yield
+    except (InputError, MachineError):
+        if not for_student:
+            raise
+        raise HostError(
+            "nothing was graded: the lab's own files are wrong, or one of its cases failed",
+            hint="the same command without --for-student shows why",
+        ) from None
+
+
+def _cache() -> ResultCache | None:
+    """Return the result cache; None, with a warning, if others could have forged its results."""
+    from longfat.execution.cache import ResultCache, check_private  # noqa: PLC0415  as in grade
+
+    cache = ResultCache(report=_print_message, private=True)
+    try:
+        check_private(cache.root)
+    except InputError as error:
+        _print_message(f"the result cache {cache.root} is not used: {error.message}")
+        return None
+    return cache
 
 
 def _submissions(

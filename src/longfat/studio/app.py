@@ -20,6 +20,7 @@ from longfat import __version__
 from longfat.analysis.grading import seed_of
 from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
+from longfat.studio.assignments.check_counts import CheckCounts
 from longfat.studio.assignments.checks import Checks
 from longfat.studio.assignments.routes import exercise_routes
 from longfat.studio.assignments.workbook import Submitter, Workbook
@@ -79,11 +80,13 @@ def make_app(
     keys: Keys,
     static: Path = STATIC,
     drafts: Path | None = None,
+    counts: Path | None = None,
     member: Member | None = None,
     book: LabBook | None = None,
     assignments: Sequence[Assignment] = (),
     submitter: Submitter | None = None,
     most_bytes: float | None = None,
+    caches: Path | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -92,11 +95,13 @@ def make_app(
         keys: what grants access.
         static: the folder of the built page.
         drafts: the folder of the drafts; None to keep them in memory.
+        counts: the file of how often exercises were checked; None to keep it in memory.
         member: the member of a class in the queue for machines; None without a class.
         book: the labs, where several applications share them.
         assignments: the labs with exercises.
         submitter: who submits the exercises; None to derive it from the workspace's name.
         most_bytes: the disk quota of the workspace; None if there is no limit.
+        caches: the folder of its cached results and images; None for the user's own caches.
 
     Returns:
         The application. Its `state.stop`, which may be called at any time and from any
@@ -107,7 +112,9 @@ def make_app(
         InputError: there is no such workspace.
     """
     given = Labs(tuple(one.given for one in assignments))
-    ours = Workspace(workspace, labs=given, most_bytes=most_bytes)
+    ours = Workspace(workspace, labs=given, most_bytes=most_bytes, caches=caches)
+    if member is not None:
+        ours.stores.has_machine = lambda: member.turns.state(member.name)[0] > 0
     name = ours.root.name
     submitter = submitter or Submitter(name=name, folder=name, seed=seed_of(name))
     workbooks = {one.name: Workbook(one, ours, submitter) for one in assignments}
@@ -116,9 +123,10 @@ def make_app(
     sessions = LiveSessions(workspace=ours, member=member)
     scripts = PacketdrillScripts(ours, member=member)
     labs = book or LabBook(ours.labs, with_exercises=workbooks)
-    progress = ProgressBook(ours)
+    check_counts = CheckCounts(counts)
+    progress = ProgressBook(ours, counts=check_counts)
     reader = StudyReader()
-    checks = Checks(workbooks, progress=progress, member=member)
+    checks = Checks(workbooks, progress=progress, counts=check_counts, member=member)
     server = {
         "instance": secrets.token_hex(8),
         "workspace": keys.workspace,
@@ -152,7 +160,7 @@ def make_app(
             Route("/api/state", state, methods=["GET"]),
             *document_routes(ours, reader=reader, member=member, workbooks=workbooks),
             *template_routes(),
-            *draft_routes(Drafts(drafts), server=server),
+            *draft_routes(Drafts(drafts, disk=ours.disk), server=server),
             *lab_routes(labs),
             *progress_routes(progress),
             *exercise_routes(checks, progress.pages),

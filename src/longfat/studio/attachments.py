@@ -35,4 +35,6 @@ def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) 
         above = path.rpartition("/")[0]
         return workspace.folder(above) if above else workspace.root
 
-    return BesideFolder(folder)
+    if path is None:
+        return BesideFolder(folder)  # the image of a lab is not the student's
+    return BesideFolder(folder, find_image=workspace.stores.find_image)

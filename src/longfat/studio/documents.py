@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
 from longfat.errors import InputError
+from longfat.studio.assignments.workbook import RESERVE_BYTES
 from longfat.studio.attachments import beside_of
 from longfat.studio.checked import check
 from longfat.studio.formats import (
@@ -24,9 +25,9 @@ from longfat.studio.formats import (
     suffix_of,
     to_study,
 )
-from longfat.studio.guarded_files import GuardedFiles
-from longfat.studio.listing import list_files
-from longfat.studio.requests import asked_name, read_json
+from longfat.studio.guarded_files import Base, GuardedFiles
+from longfat.studio.listing import OPENED_SUFFIXES, list_files
+from longfat.studio.requests import asked_name, base_of, read_json
 from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import MachineTurns
 from longfat.studio.urls import RUNS
@@ -36,7 +37,7 @@ from longfat.study.schema import study_schema
 from longfat.study.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -88,10 +89,11 @@ class Documents:
             HttpError: as of `import_text`.
         """
         is_study = suffix_of(path) in STUDY_SUFFIXES
-        text = self._guarded.read(path)
+        text, version = self._guarded.read(path)
         opened = import_text(text, name=PurePosixPath(path).name, turns=self._turns)
         labs = (name for name, one in self._workbooks.items() if one.study_path == path)
-        return {**opened, "path": path if is_study else None, "lab": next(labs, None)}
+        stored = {"path": path, "version": version} if is_study else {}
+        return {**opened, **stored, "lab": next(labs, None)}
 
     def open_lab(self, name: str) -> dict[str, Any]:
         """Return a lab's study as `OpenedDocument` of the page.
@@ -105,20 +107,19 @@ class Documents:
             workbook.begin()
             return self.open_file(workbook.study_path)
         text = read_text(self._workspace.labs.find(name).study_file)
-        return {"name": name, "path": None, "lab": name, "text": text, "warnings": []}
+        return {**unsaved_document(name, text), "lab": name}
 
-    def save(self, path: str, text: str, *, before: str | None, force: bool) -> tuple[str, ...]:
+    def save(self, path: str, text: str, *, base: Base) -> dict[str, Any]:
         """Write a study into a file, in the format given by its suffix.
 
         Args:
             path: the file.
             text: the study's text.
-            before: the file's content as far as the page knows; by default what was last
-                read or written here.
-            force: overwrite the file, whatever its content.
+            base: what it is based on.
 
         Returns:
-            What could not be converted to the file's format.
+            `SavedDocument` of the page: the new version, and what could not be converted to
+            the file's format.
 
         Raises:
             InputError: it cannot be written, the format needs a study without problems, or
@@ -126,8 +127,33 @@ class Documents:
             HttpError: the workspace is full.
         """
         found, warnings = from_study(text, name=path, suffix=suffix_of(path))
-        self._guarded.write(path, found, before=before, force=force)
-        return warnings
+        of_a_lab = any(path in one.paths for one in self._workbooks.values())
+        version = self._guarded.write(
+            path, found, base=base, reserve_bytes=RESERVE_BYTES if of_a_lab else 0
+        )
+        return {"path": path, "version": version, "warnings": list(warnings)}
+
+    def delete(self, path: str) -> None:
+        """Delete a file that can be opened.
+
+        Raises:
+            InputError: there is no such file, or it is none that the page can open.
+        """
+        if PurePosixPath(path).suffix not in OPENED_SUFFIXES or path.startswith(f"{RUNS}/"):
+            raise InputError(f"{path[:80]!r}: only studies, drawings and scripts can be deleted")
+        self._workspace.remove(path)
+
+
+def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> dict[str, Any]:
+    """Return a text as `OpenedDocument` of the page, as yet without a file."""
+    return {
+        "name": name,
+        "path": None,
+        "version": None,
+        "lab": None,
+        "text": text,
+        "warnings": list(warnings),
+    }
 
 
 def import_text(text: str, *, name: str, turns: MachineTurns) -> dict[str, Any]:
@@ -144,7 +170,7 @@ def import_text(text: str, *, name: str, turns: MachineTurns) -> dict[str, Any]:
     """
     with turns.turn(f"script {name}") if runs_machine(name) else contextlib.nullcontext():
         found, warnings = to_study(text, name=name)
-    return {"name": name, "path": None, "lab": None, "text": found, "warnings": list(warnings)}
+    return unsaved_document(name, found, warnings)
 
 
 def document_routes(
@@ -183,11 +209,14 @@ def document_routes(
     async def save(request: Request) -> Response:
         body = await read_json(request)
         path = body.name("path")
-        text, before, force = body.text("text"), body.maybe_text("before"), body.boolean("force")
+        text, base = body.text("text"), base_of(body)
         if suffix_of(path) not in STUDY_SUFFIXES:
             await reader.run(partial(check_size, text, name=path))
-        warnings = await run_in_threadpool(documents.save, path, text, before=before, force=force)
-        return JSONResponse({"path": path, "warnings": list(warnings)})
+        return JSONResponse(await run_in_threadpool(documents.save, path, text, base=base))
+
+    async def delete(request: Request) -> Response:
+        await run_in_threadpool(documents.delete, asked_name(request, "path") or "")
+        return JSONResponse({})
 
     async def schema(request: Request) -> Response:
         del request
@@ -203,6 +232,7 @@ def document_routes(
         Route("/api/files", files, methods=["GET"]),
         Route("/api/document", opened, methods=["GET"]),
         Route("/api/document", save, methods=["PUT"]),
+        Route("/api/document", delete, methods=["DELETE"]),
         Route(
             "/api/check", partial(_checked, workspace=workspace, reader=reader), methods=["POST"]
         ),

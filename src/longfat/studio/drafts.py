@@ -7,6 +7,7 @@ other's text, and nothing is lost. Each draft is a file, written atomically.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import logging
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from longfat.studio.disk import DiskLimit
+
 _LOG = logging.getLogger(__name__)
 
 MOST_STEPS = 200
@@ -40,6 +43,7 @@ MOST_CLOSED = 30
 MOST_DRAFTS = 500
 
 _FORMAT = 1
+_SMALL_BYTES = 64 * 1024
 _LARGEST_FILE = 16 * 1024**2
 _ID = re.compile(r"[0-9A-Za-z-]{8,64}")
 
@@ -69,7 +73,8 @@ class Draft:
         text: its text.
         path: its file below the workspace; None if it has none.
         lab: its lab; None if it is none.
-        saved: the content of the file.
+        saved: the text as it was saved last.
+        version: the version of the file as the page has read or saved it last.
         chosen_case: the case that Run runs.
         session: its live session.
         shown_run: the run whose charts are shown if there is no session.
@@ -87,6 +92,7 @@ class Draft:
     path: str | None = None
     lab: str | None = None
     saved: str = ""
+    version: str | None = None
     chosen_case: str | None = None
     session: str | None = None
     shown_run: str | None = None
@@ -104,7 +110,10 @@ class Draft:
 
 _DRAFT = Decoder(Draft)
 _REPORT = Decoder(ImportReport)
-_FREE = ("name", "path", "lab", "saved", "chosen_case", "session", "shown_run", "imported")
+_FREE = (
+    *("name", "path", "lab", "saved", "version"),
+    *("chosen_case", "session", "shown_run", "imported"),
+)
 """The fields that a page may set directly."""
 
 
@@ -113,14 +122,18 @@ class Drafts:
 
     Args:
         folder: where they are stored; None to keep them in memory.
+        disk: the quota that they count in; None if there is none. Small ones are always stored.
 
     Attributes:
         on_change: called with each draft that has changed, and with the page that did it.
         on_forget: likewise with each that was removed.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, *, disk: DiskLimit | None = None) -> None:
         self._folder = folder
+        self._disk = disk
+        if folder is not None and disk is not None:
+            disk.count_folder("unsaved networks", folder)
         self._lock = threading.Lock()
         self._all: dict[str, Draft] = {}
         self.on_change: Callable[[Draft, str], None] = lambda *_: None
@@ -161,6 +174,7 @@ class Drafts:
 
         Raises:
             InputError: the request is invalid, or there are too many drafts.
+            HttpError: the draft is large and grows, and the workspace is full.
         """
         if not _ID.fullmatch(number):
             raise InputError(f"{number[:80]!r} is not the id of a draft")
@@ -250,17 +264,28 @@ class Drafts:
     def _keep(self, draft: Draft) -> None:
         if self._folder is None:
             return
+        text = json.dumps({"format": _FORMAT, **draft.to_json()})
+        self._check_size(draft, len(text))
         hidden = self._folder / f".{draft.id}.{secrets.token_hex(4)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             try:
                 with os.fdopen(os.open(hidden, flags, 0o600), "w", encoding="utf-8") as file:
-                    json.dump({"format": _FORMAT, **draft.to_json()}, file)
+                    file.write(text)
                 hidden.replace(self._folder / f"{draft.id}.json")
             finally:
                 hidden.unlink(missing_ok=True)
         except OSError as error:
             raise InputError(f"the draft cannot be saved: {error.strerror}") from None
+
+    def _check_size(self, draft: Draft, size: int) -> None:
+        """Check that there is room for a draft that has become large."""
+        if self._disk is None or self._folder is None or size <= _SMALL_BYTES:
+            return
+        with contextlib.suppress(OSError):
+            if size <= (self._folder / f"{draft.id}.json").stat().st_size:
+                return
+        self._disk.check()
 
     def _remove(self, number: str) -> None:
         if self._folder is not None:

@@ -1,20 +1,50 @@
-"""Files of the workspace with protection against lost updates.
+"""Texts in files of the workspace, with protection against lost updates.
 
-The digest of each file is recorded when it is read or written, so that changes by an editor or
-another page are not overwritten.
+A page that reads a file gets its version, a digest of the content, and sends it back with what
+it saves. Of several saves that are based on one version the first is accepted; the others, and
+a save over what an editor wrote meanwhile, get status 409.
 """
 
 from __future__ import annotations
 
-import hashlib
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError
+from longfat.studio.http_error import HttpError, conflict
+from longfat.studio.workspace import version_of
 
 if TYPE_CHECKING:
-    from longfat.studio.workspace import Workspace
+    from longfat.studio.workspace import StoredFile, Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """What a save is based on.
+
+    Attributes:
+        version: the version that the page has read or saved last; None if it knows of none.
+        force: overwrite whatever is there: the user was asked.
+    """
+
+    version: str | None = None
+    force: bool = False
+
+    def check(self, path: str, stored: StoredFile, content: bytes) -> None:
+        """Check that a file may be overwritten.
+
+        Args:
+            path: the file, for the message.
+            stored: what is there.
+            content: what is to be saved; what is there already is no conflict.
+
+        Raises:
+            HttpError: something else was saved there meanwhile; the status is 409.
+        """
+        if self.force or stored.content in (None, content) or stored.version == self.version:
+            return
+        raise conflict(path, is_known=self.version is not None)
 
 
 class GuardedFiles:
@@ -28,10 +58,9 @@ class GuardedFiles:
     def __init__(self, workspace: Workspace, *, most_bytes: int) -> None:
         self._workspace = workspace
         self._most_bytes = most_bytes
-        self._known: dict[str, str] = {}
 
-    def read(self, path: str) -> str:
-        """Return the text of a file.
+    def read(self, path: str) -> tuple[str, str | None]:
+        """Return the text of a file, and its version.
 
         Args:
             path: the file, below the workspace.
@@ -39,39 +68,37 @@ class GuardedFiles:
         Raises:
             InputError: it cannot be read, is too large, or is not UTF-8.
         """
-        content = self._workspace.read(path, most_bytes=self._most_bytes)
+        stored = self._workspace.stored(path, most_bytes=self._most_bytes)
+        if stored.content is None:
+            raise HttpError(f"{path}: there is no such file", status=HTTPStatus.NOT_FOUND)
         try:
-            text = content.decode("utf-8-sig")
+            text = stored.content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise InputError(f"{path}: the file is not UTF-8") from None
-        self._known[path] = _digest(content)
-        return text
+        return text, stored.version
 
-    def write(self, path: str, text: str, *, before: str | None, force: bool) -> None:
+    def write(self, path: str, text: str, *, base: Base, reserve_bytes: int = 0) -> str:
         """Write a text into a file.
 
         Args:
             path: the file, below the workspace.
             text: the text.
-            before: the file's text as far as the page knows; by
-                default what was last read or written here.
-            force: overwrite the file, whatever its content.
+            base: what it is based on.
+            reserve_bytes: how far the disk quota may be exceeded for it.
+
+        Returns:
+            The new version of the file.
 
         Raises:
             InputError: it cannot be written.
-            HttpError: the workspace is full, or the file has other
-                content than expected; then the status is 409.
+            HttpError: the workspace is full and the file would grow, or the file was changed
+                meanwhile; then the status is 409.
         """
-        self._workspace.disk.check()
-        there = self._workspace.read_or_none(path, most_bytes=self._most_bytes)
-        known = self._known.get(path) if before is None else _digest(before.encode())
         content = text.encode()
-        if not force and there not in (None, content) and _digest(there or b"") != known:
-            changed = "has changed on disk since it was opened" if known else "is there already"
-            raise HttpError(f"{path} {changed}: overwrite it?", status=HTTPStatus.CONFLICT)
-        self._workspace.write(path, content)
-        self._known[path] = _digest(content)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+        with self._workspace.lock:
+            stored = self._workspace.stored(path, most_bytes=self._most_bytes)
+            base.check(path, stored, content)
+            if len(content) > len(stored.content or b""):
+                self._workspace.disk.check(reserve_bytes=reserve_bytes)
+            self._workspace.replace(path, content, stored=stored)
+        return version_of(content)

@@ -20,3 +20,14 @@ class HttpError(InputError):
         super().__init__(message)
         self.status = status
         self.is_queued = is_queued
+
+
+def conflict(what: str, *, is_known: bool = True) -> HttpError:
+    """Return the error of a save that is based on another version than the one that is stored.
+
+    Args:
+        what: what was to be saved.
+        is_known: the page has read it before.
+    """
+    changed = "has changed since it was opened" if is_known else "is there already"
+    return HttpError(f"{what} {changed}: overwrite it?", status=HTTPStatus.CONFLICT)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.verdict import judge
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution import Batch, RunObserver, run_batches
-from longfat.execution.cache import ResultCache
 from longfat.execution.compile import expected_virtual_s
 from longfat.output.report import write_report
 from longfat.studio.error_responses import problem_of
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
     from longfat.studio.disk import DiskLimit
     from longfat.studio.plan import Plan
+    from longfat.studio.stores import Stores
     from longfat.studio.turns import Member
 
 _LOG = logging.getLogger(__name__)
@@ -62,6 +62,7 @@ class Job(RunObserver):
         drawing: a lock held while figures are drawn, which is not thread-safe.
         on_change: called with `number` whenever its state has changed, from other threads.
         disk: the limit of the folder that takes the runs: no further run starts above it.
+        stores: the result cache.
         member: the member of a class in the queue for machines: then the cases run one after
             the other, in one machine at a time. None without a class.
 
@@ -77,6 +78,7 @@ class Job(RunObserver):
         drawing: threading.Lock,
         on_change: Callable[[str], None],
         disk: DiskLimit,
+        stores: Stores,
         member: Member | None = None,
     ) -> None:
         self._member = member
@@ -86,6 +88,7 @@ class Job(RunObserver):
         self.plan = plan
         self._drawing = drawing
         self._disk = disk
+        self._stores = stores
         self._full = ""
         self._on_change = on_change
         self._lock = threading.Lock()
@@ -170,11 +173,12 @@ class Job(RunObserver):
             outcome = run_batches(
                 [batch],
                 jobs=None if self._member is None else 1,
-                cache=ResultCache(),
+                cache=self._stores.results,
                 stop=self._cancelled,
                 observer=self,
             )
             self.has_machine = False
+            self._stores.trim()
             if self._full:
                 raise InputError(f"it was ended, since {self._full}")
             if outcome.failures:

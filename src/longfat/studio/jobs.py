@@ -123,6 +123,7 @@ class Jobs:
                 on_change=self._notify,
                 member=self._member,
                 disk=self._workspace.disk,
+                stores=self._workspace.stores,
             )
             self._jobs[job.number] = job
             ended = [number for number, one in self._jobs.items() if not one.is_running]

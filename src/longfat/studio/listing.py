@@ -21,6 +21,9 @@ _KINDS = {
     ".py": "mininet",
     ".pkt": "packetdrill",
 }
+OPENED_SUFFIXES = frozenset(_KINDS)
+"""The suffixes of files that the page can open."""
+
 _MOST_FILES = 5000
 _LARGEST_BYTES = 1024**2
 

@@ -27,10 +27,10 @@ from longfat.errors import InputError
 from longfat.packetdrill import IP_VERSIONS, ScriptFile, Settings, Task, tasks_of
 from longfat.packetdrill.find import SUFFIX
 from longfat.studio.error_responses import problem_of
-from longfat.studio.guarded_files import GuardedFiles
+from longfat.studio.guarded_files import Base, GuardedFiles
 from longfat.studio.http_error import HttpError
 from longfat.studio.listing import list_files
-from longfat.studio.requests import asked_name, read_json
+from longfat.studio.requests import asked_name, base_of, read_json
 from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import MachineTurns
 from longfat.studio.urls import RUNS
@@ -117,16 +117,17 @@ class PacketdrillScripts:
         }
 
     def open_script(self, path: str) -> dict[str, Any]:
-        """Return a script's path and text.
+        """Return a script's path, text and version.
 
         Raises:
             InputError: it cannot be read, or is not a script.
         """
-        return {"path": _checked(path), "text": self._files.read(path)}
+        text, version = self._files.read(_checked(path))
+        return {"path": path, "text": text, "version": version}
 
-    def save(self, path: str, text: str, *, before: str | None, force: bool) -> None:
-        """Write a script; the arguments are those of `GuardedFiles.write`."""
-        self._files.write(_checked(path), text, before=before, force=force)
+    def save(self, path: str, text: str, *, base: Base) -> str:
+        """Write a script; as `GuardedFiles.write`."""
+        return self._files.write(_checked(path), text, base=base)
 
     def check(self, path: str, text: str) -> list[dict[str, Any]]:
         """Return the problems of a script, as a list of `Problem` of the page."""
@@ -281,9 +282,8 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
     async def save(request: Request) -> Response:
         body = await read_json(request)
         path, text = body.name("path"), body.text("text", most=_MOST_BYTES)
-        before, force = body.maybe_text("before"), body.boolean("force")
-        await run_in_threadpool(scripts.save, path, text, before=before, force=force)
-        return JSONResponse({})
+        version = await run_in_threadpool(scripts.save, path, text, base=base_of(body))
+        return JSONResponse({"version": version})
 
     async def check(request: Request) -> Response:
         body = await read_json(request)

@@ -6,11 +6,13 @@ of other pages. None of it is trusted: a grade comes from `longfat grade` only.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import threading
 import time
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -83,8 +85,7 @@ class ExerciseProgress:
         most: the points that it can give.
         reasons: why not all of them.
         explained: explanations of the mistakes found.
-        digest: digest of the files that were checked.
-        checks: how often it was checked.
+        digest: digest of the answer and the files that were checked.
         hints: the hints that were shown on request.
     """
 
@@ -93,7 +94,6 @@ class ExerciseProgress:
     reasons: tuple[str, ...] = ()
     explained: tuple[str, ...] = ()
     digest: str = ""
-    checks: int = 0
     hints: tuple[str, ...] = ()
 
 
@@ -110,6 +110,7 @@ class Progress:
         answers: the questions that were answered, by their numbers or names.
         answer_count: how many questions there are.
         exercises: the exercises that were checked, by their names.
+        checks: how often each was checked, as the server counts it.
         changed_s: when it changed, in seconds since 1970; 0 if there is none yet.
     """
 
@@ -121,6 +122,7 @@ class Progress:
     answers: dict[str, AnswerProgress] = field(default_factory=dict)
     answer_count: int = 0
     exercises: dict[str, ExerciseProgress] = field(default_factory=dict)
+    checks: dict[str, int] = field(default_factory=dict)
     changed_s: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -139,6 +141,7 @@ class Progress:
             "answer_count": max(self.answer_count, len(self.answers)),
             "points": sum(one.points for one in self.exercises.values()),
             "most_points": sum(one.most for one in self.exercises.values()),
+            "checks": sum(self.checks.values()),
             "changed_s": self.changed_s,
         }
 
@@ -148,18 +151,30 @@ _STEP = Decoder(StepProgress)
 _ANSWER = Decoder(AnswerProgress)
 
 
+class Counts(Protocol):
+    """How often exercises were checked, as the server counts it."""
+
+    def labs(self) -> list[str]:
+        """Return the labs of which exercises were checked."""
+
+    def checks(self, lab: str) -> dict[str, int]:
+        """Return how often each exercise of a lab was checked, by its name."""
+
+
 class ProgressBook:
     """The progress in all labs of a workspace; from any thread.
 
     Args:
         workspace: the workspace.
+        counts: how often exercises were checked.
 
     Attributes:
         pages: the pages that are notified of each change.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, counts: Counts) -> None:
         self._workspace = workspace
+        self._counts = counts
         self._lock = threading.Lock()
         # By lab, kind and key: the page that changed an entry last, and its number for that.
         self._numbers: dict[tuple[str, str, str], tuple[str, int]] = {}
@@ -216,7 +231,7 @@ class ProgressBook:
         Raises:
             InputError: they cannot be saved.
         """
-        self._add(lab, {"exercises": exercises}, {}, page="")
+        self._add(lab, {"exercises": exercises, "checks": self._counts.checks(lab)}, {}, page="")
 
     def _add(
         self,
@@ -276,19 +291,17 @@ class ProgressBook:
         """
         self._workspace.labs.find(lab)
         with self._lock:
-            self._write(empty := Progress(lab=lab))
+            self._write(empty := Progress(lab=lab, checks=self._counts.checks(lab)))
             self.pages.send("forgotten", page=page, lab=lab)
         return empty
 
     def all(self) -> list[Progress]:
         """Return the progress in all labs that were started, the most recent first."""
-        try:
-            folder = self._workspace.folder(FOLDER)
-        except InputError:
-            return []
-        names = sorted(one.stem for one in folder.glob("*.json"))
-        found = [self._read(name) for name in names[:MOST_ENTRIES]]
-        begun = [one for one in found if one.changed_s]
+        names = set(self._counts.labs())
+        with contextlib.suppress(InputError):
+            files = self._workspace.folder(FOLDER).glob("*.json")
+            names |= set(itertools.islice((one.stem for one in files), MOST_ENTRIES))
+        begun = [one for one in map(self._read, sorted(names)) if one.changed_s or one.checks]
         return sorted(begun, key=lambda one: one.changed_s, reverse=True)
 
     def _read(self, lab: str) -> Progress:
@@ -298,8 +311,8 @@ class ProgressBook:
                 parse_json(data, where=_path(lab)), where=_path(lab), error=InputError
             )
         except (InputError, ValueError):
-            return Progress(lab=lab)
-        return replace(found, lab=lab)
+            found = Progress(lab=lab)
+        return replace(found, lab=lab, checks=self._counts.checks(lab))
 
     def _write(self, progress: Progress) -> None:
         self._workspace.folder(FOLDER, make=True)
@@ -307,8 +320,8 @@ class ProgressBook:
         self._workspace.write(_path(progress.lab), text.encode())
 
 
-def _plain(value: bool | StepProgress | AnswerProgress | ExerciseProgress) -> Any:
-    return value if isinstance(value, bool) else asdict(value)
+def _plain(value: int | StepProgress | AnswerProgress | ExerciseProgress) -> Any:
+    return value if isinstance(value, int) else asdict(value)
 
 
 def _path(lab: str) -> str:

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
+from longfat.studio.guarded_files import Base
 from longfat.studio.http_error import HttpError
 from longfat.study.text import LanguageChoice
 
@@ -141,6 +142,11 @@ async def read_json(request: Request) -> RequestBody:
     if not isinstance(data, dict):
         raise InputError("the request's body is not a JSON object: send {...}")
     return RequestBody(data)
+
+
+def base_of(body: RequestBody) -> Base:
+    """Return what a save is based on: the fields `version` and `force` of its request."""
+    return Base(version=body.maybe_name("version"), force=body.boolean("force"))
 
 
 def asked_name(request: Request, name: str) -> str | None:

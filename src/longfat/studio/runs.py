@@ -13,6 +13,7 @@ from longfat.analysis.advice.diagnosis import diagnose
 from longfat.errors import InputError
 from longfat.output.report.record import PAGE, PAPER
 from longfat.studio.advice import advice_of
+from longfat.studio.documents import unsaved_document
 from longfat.studio.http_error import HttpError
 from longfat.studio.panels import panels_of
 from longfat.studio.requests import asked_language, asked_name, asked_names
@@ -171,7 +172,7 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
             layout, drawing = (kept.layout, kept.drawing) if kept else (None, None)
             text = study_text(title=title, case=run.case, layout=layout, drawing=drawing)
     name = f"{run.folder.parent.name.removesuffix('-live')} {run.name}"
-    return {"name": name, "path": None, "lab": None, "text": text, "warnings": warnings}
+    return unsaved_document(name, text, warnings)
 
 
 def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callable[[], bytes]]:

@@ -68,6 +68,7 @@ def delete_kept(workspace: Workspace, path: str) -> None:
     if not (folder / MANIFEST).is_file():
         raise HttpError(f"{path}: no run: there is no {MANIFEST}", status=HTTPStatus.NOT_FOUND)
     above, _, _ = path.rpartition("/")
+    workspace.stores.forget(folder)
     try:
         remove_tree(folder, last=MANIFEST)
         rest = workspace.folder(above) if above.startswith(f"{RUNS}/") else None

@@ -87,8 +87,14 @@ def serve(
             secure=secure,
             workspace=workspace_id(root),
         )
-        drafts = state.folder / "drafts"
-        app = make_app(workspace=root, keys=keys, static=static, drafts=drafts, assignments=given)
+        app = make_app(
+            workspace=root,
+            keys=keys,
+            static=static,
+            drafts=state.folder / "drafts",
+            counts=state.folder / "checks.json",
+            assignments=given,
+        )
         token = credentials.tokens.token_of(ONLY_USER)
         url = url_of(address.host, port, secure=secure, query={**query, "token": token})
         state.note_running(url=url, port=port)

@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
+from longfat.studio.documents import unsaved_document
 from longfat.studio.requests import read_json
 from longfat.study.templates import TEMPLATES, make_template
 
@@ -34,7 +35,7 @@ def from_template(name: str, values: dict[str, Any]) -> dict[str, Any]:
         )
     given = {key: value for key, value in values.items() if value != ""}
     text = make_template(TEMPLATES[name], given).text()
-    return {"name": name, "path": None, "lab": None, "text": text, "warnings": []}
+    return unsaved_document(name, text)
 
 
 def template_routes() -> list[BaseRoute]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import secrets
 import stat
+import threading
 from collections import deque
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +25,8 @@ from longfat.common.removal import open_folder
 from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST
 from longfat.studio.disk import DiskLimit
-from longfat.studio.http_error import HttpError
+from longfat.studio.http_error import HttpError, conflict
+from longfat.studio.stores import Stores
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
@@ -36,11 +40,33 @@ _LINK = (errno.ELOOP, errno.EMLINK)
 _LONGEST_PATH = 1024
 _TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 _NOT_FOUND = HTTPStatus.NOT_FOUND
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 # The studio may be started in a home folder.
 _MOST_FOLDERS = 20_000
 _DEEPEST = 8
 _SKIPPED = ("node_modules", "__pycache__")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """A file as it was read.
+
+    Attributes:
+        content: its content; None if there is no such file.
+    """
+
+    content: bytes | None = None
+
+    @property
+    def version(self) -> str | None:
+        """The version, which a page sends back with what it saves; None if there is no file."""
+        return None if self.content is None else version_of(self.content)
+
+
+def version_of(content: bytes) -> str:
+    """Return the version of a content: a digest."""
+    return hashlib.sha256(content).hexdigest()
 
 
 class Workspace:
@@ -50,18 +76,27 @@ class Workspace:
         root: the folder.
         labs: the labs that can be opened in it.
         most_bytes: the disk quota; None if there is none.
+        caches: a folder of the server for what it keeps for the workspace in caches; None for
+            the user's own caches.
 
     Attributes:
         root: the same, without links.
         labs: the labs.
         disk: the quota, to be checked before anything that needs space.
+        stores: cached results and unpacked images.
+        lock: held by whoever compares a file with what a page knows of it, and writes it.
 
     Raises:
         InputError: there is no such folder.
     """
 
     def __init__(
-        self, root: Path, *, labs: Labs | None = None, most_bytes: float | None = None
+        self,
+        root: Path,
+        *,
+        labs: Labs | None = None,
+        most_bytes: float | None = None,
+        caches: Path | None = None,
     ) -> None:
         self.labs = labs or Labs()
         try:
@@ -72,6 +107,8 @@ class Workspace:
         if not self.root.is_dir():
             raise InputError(f"{root}: the workspace must be a folder, but this is a file")
         self.disk = DiskLimit(self.root, most_bytes)
+        self.stores = Stores(self.disk, caches)
+        self.lock = threading.RLock()
 
     def read(self, path: str, *, most_bytes: int) -> bytes:
         """Return a file's content.
@@ -86,11 +123,7 @@ class Workspace:
         """
         *folders, name = path_parts(path)
         with self._opened(path, folders) as folder, _converted_errors(path):
-            file = os.open(name, _READ, dir_fd=folder)
-            with os.fdopen(file, "rb") as stream:
-                if not stat.S_ISREG(os.fstat(file).st_mode):
-                    raise HttpError(f"{path}: not a file", status=_NOT_FOUND)
-                content = stream.read(most_bytes + 1)
+            content = _content(path, name, folder, most_bytes=most_bytes)
         if len(content) > most_bytes:
             raise HttpError(
                 f"{path}: larger than {most_bytes // 1024} KB",
@@ -98,21 +131,31 @@ class Workspace:
             )
         return content
 
+    def stored(self, path: str, *, most_bytes: int) -> StoredFile:
+        """Return a file as it is now, to be replaced later.
+
+        Raises:
+            InputError: as `read`, unless there is no such file.
+        """
+        try:
+            return StoredFile(content=self.read(path, most_bytes=most_bytes))
+        except HttpError as error:
+            if error.status is not _NOT_FOUND or self._is_there(path):
+                raise
+            return StoredFile()
+
     def read_or_none(self, path: str, *, most_bytes: int) -> bytes | None:
         """Return a file's content, or None if there is no such file.
 
         Raises:
             InputError: as `read`, otherwise.
         """
-        try:
-            return self.read(path, most_bytes=most_bytes)
-        except HttpError as error:
-            if error.status is not _NOT_FOUND or self._is_there(path):
-                raise
-            return None
+        return self.stored(path, most_bytes=most_bytes).content
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file atomically.
+        """Write a file atomically, whatever is there.
+
+        On a full file system a file that does not grow is written over in its place.
 
         Args:
             path: the file, below the workspace; its folder must exist.
@@ -121,27 +164,62 @@ class Workspace:
         Raises:
             InputError: the path leads out or through a link, or cannot be written to.
         """
+        self._write(path, content, stored=None)
+
+    def replace(self, path: str, content: bytes, *, stored: StoredFile) -> None:
+        """Write a file as `write`, unless another program has written it since it was read.
+
+        Args:
+            path: the file, below the workspace; its folder must exist.
+            content: its new content.
+            stored: the file as it was read, with `lock` held since.
+
+        Raises:
+            InputError: as `write`.
+            HttpError: it was written meanwhile; the status is 409.
+        """
+        self._write(path, content, stored=stored)
+
+    def _write(self, path: str, content: bytes, *, stored: StoredFile | None) -> None:
         *folders, name = path_parts(path)
-        hidden = f".{name[:100]}.{secrets.token_hex(4)}.partial"
         with self._opened(path, folders) as folder, _converted_errors(path):
-            mode = file_mode()
-            with contextlib.suppress(FileNotFoundError):
-                there = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                if not stat.S_ISREG(there.st_mode):
-                    raise InputError(f"{path}: not a file that can be overwritten")
-                mode = stat.S_IMODE(there.st_mode)
-            file = os.open(hidden, _NEW, mode, dir_fd=folder)
+            there = _regular_file(path, name, folder)
+            mode = file_mode() if there is None else stat.S_IMODE(there.st_mode)
             try:
-                with os.fdopen(file, "wb") as stream:
-                    stream.write(content)
-                    stream.flush()
-                    os.fchmod(file, mode)
-                    os.fsync(file)
-                os.replace(hidden, name, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
+                hidden = _hidden_file(name, content, mode=mode, folder=folder)
+            except OSError as error:
+                # Its blocks are allocated already; other names of the file must not change.
+                fits = there is not None and len(content) <= there.st_size and there.st_nlink == 1
+                if error.errno not in _FULL or not fits:
+                    raise
+                _check_unchanged(path, name, folder, stored)
+                _write_in_place(name, content, folder=folder)
+                return
+            try:
+                _check_unchanged(path, name, folder, stored)
+                if stored is not None and stored.content is None:
+                    _give_new_name(path, hidden, name, folder)
+                else:
+                    os.replace(hidden, name, src_dir_fd=folder, dst_dir_fd=folder)
+            finally:
                 with contextlib.suppress(OSError):
                     os.unlink(hidden, dir_fd=folder)
-                raise
+
+    def remove(self, path: str) -> None:
+        """Remove a file, which takes no room even on a full disk.
+
+        Args:
+            path: the file, below the workspace.
+
+        Raises:
+            InputError: the path leads out or through a link, there is no such file, or it
+                cannot be removed.
+        """
+        *folders, name = path_parts(path)
+        with self.lock, self._opened(path, folders) as folder, _converted_errors(path):
+            if _regular_file(path, name, folder) is None:
+                raise HttpError(f"{path}: there is no such file", status=_NOT_FOUND)
+            os.unlink(name, dir_fd=folder)
 
     def folder(self, path: str, *, make: bool = False, unlock: bool = False) -> Path:
         """Return the full path of a folder.
@@ -225,6 +303,75 @@ class Workspace:
                     here = os.open(name, _FOLDER, dir_fd=here)
                 stack.callback(os.close, here)
             yield here
+
+
+def _content(path: str, name: str, folder: int, *, most_bytes: int) -> bytes:
+    """Return a file's content: of a larger one, a byte more than it may have."""
+    file = os.open(name, _READ, dir_fd=folder)
+    with os.fdopen(file, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise HttpError(f"{path}: not a file", status=_NOT_FOUND)
+        return stream.read(most_bytes + 1)
+
+
+def _regular_file(path: str, name: str, folder: int) -> os.stat_result | None:
+    """Return what is known of a file; None if there is none."""
+    try:
+        there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(there.st_mode):
+        raise InputError(f"{path}: not a regular file")
+    return there
+
+
+def _hidden_file(name: str, content: bytes, *, mode: int, folder: int) -> str:
+    """Write a content into a new, hidden file beside a file; return its name."""
+    hidden = f".{name[:100]}.{secrets.token_hex(4)}.partial"
+    file = os.open(hidden, _NEW, mode, dir_fd=folder)
+    try:
+        with os.fdopen(file, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fchmod(file, mode)
+            os.fsync(file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(hidden, dir_fd=folder)
+        raise
+    return hidden
+
+
+def _write_in_place(name: str, content: bytes, *, folder: int) -> None:
+    file = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(file, "r+b", buffering=0) as stream:
+        written = 0
+        while written < len(content):
+            written += stream.write(content[written:]) or 0
+        stream.truncate(len(content))
+        os.fsync(file)
+
+
+def _check_unchanged(path: str, name: str, folder: int, stored: StoredFile | None) -> None:
+    """Check that a file's content is what was read: no other program has written it since."""
+    if stored is None:
+        return
+    try:
+        now = _content(path, name, folder, most_bytes=len(stored.content or b""))
+    except FileNotFoundError:
+        now = None
+    if now != stored.content:
+        raise conflict(path)
+
+
+def _give_new_name(path: str, hidden: str, name: str, folder: int) -> None:
+    """Give a hidden file a name that no file has."""
+    try:
+        os.link(hidden, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        raise conflict(path) from None
+    except OSError:  # a file system without hard links
+        os.replace(hidden, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def path_parts(path: str) -> list[str]:

@@ -50,6 +50,13 @@ class ReadBeside(Protocol):
         """Return the image that a file or folder is, unpacked into the cache; likewise."""
 
 
+class FindImage(Protocol):
+    """What finds an image, and unpacks it into the cache."""
+
+    def __call__(self, path: Path, *, name: str) -> HostRoot:
+        """Return the reference to it; as `longfat.engine.images.find_image`."""
+
+
 # What the guest makes itself: kernel file systems, its own folders, and the hosts' names.
 _TAKEN = (
     *("/proc", "/sys", "/dev", "/run/longfat", "/run/layers", "/run/netns"),
@@ -89,10 +96,12 @@ class BesideFolder:
 
     Args:
         folder: returns the folder, when something is to be read.
+        find_image: as `longfat.engine.images.find_image`.
     """
 
-    def __init__(self, folder: Callable[[], Path]) -> None:
+    def __init__(self, folder: Callable[[], Path], *, find_image: FindImage = find_image) -> None:
         self._folder = folder
+        self._find_image = find_image
 
     def __call__(self, path: str, /) -> bytes:
         """See `ReadBeside`."""
@@ -112,7 +121,7 @@ class BesideFolder:
                     _check_mode(stat.S_IFLNK)
         except OSError as error:
             raise InputError(f"{path!r} cannot be read: {_reason(error)}") from None
-        return find_image(at, name=path)
+        return self._find_image(at, name=path)
 
 
 def _parts(path: str) -> list[str]:

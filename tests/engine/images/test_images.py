@@ -303,11 +303,11 @@ def test_an_image_is_unpacked_once_and_one_that_is_gone_is_told(
 ) -> None:
     image = found(docker([LOWER]), tmp_path)
 
-    def never(*_: object) -> None:
+    def never(*_: object, **__: object) -> None:
         raise AssertionError
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_unpack", never)
+        patch.setattr(store, "take_layers", never)
         assert found(docker([LOWER]), tmp_path) == image
     with pytest.raises(HostError, match="is not unpacked in the cache"):
         image_folder(HostRoot(image="x.tar", digest="0" * 64))

@@ -7,6 +7,8 @@ from playwright.sync_api import Page, expect
 from tests.command import longfat
 from tests.studio.browser.acts import turn_to
 from tests.studio.browser.conftest import Studio
+from tests.studio.browser.test_accessibility import violations
+from tests.studio.browser.test_narrow import fits
 
 STUDY = """\
 title: Two hosts
@@ -17,6 +19,25 @@ network:
 flows: {rtt: {ping: h1 -> h2, count: 1}}
 cases: {one: {}, two: {}}
 """
+
+
+def test_a_file_is_deleted_after_a_question(studio: Studio, page: Page) -> None:
+    for name in ("mine.yaml", "other.yaml"):
+        (studio.workspace / name).write_text(STUDY)
+    page.keyboard.press("Control+o")
+    files = page.get_by_role("list", name="Files of the workspace")
+    files.get_by_role("button", name="Delete mine.yaml").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(files.get_by_text("mine.yaml")).to_be_visible()
+    assert (studio.workspace / "mine.yaml").exists()
+    assert violations(page) == []
+    files.get_by_role("button", name="Delete mine.yaml").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(files.get_by_text("other.yaml")).to_be_visible()
+    expect(files.get_by_text("mine.yaml")).to_have_count(0)
+    assert not (studio.workspace / "mine.yaml").exists()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert fits(page)
 
 
 def test_a_run_that_was_chosen_is_deleted(studio: Studio, page: Page) -> None:

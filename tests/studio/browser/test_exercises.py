@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -23,9 +24,11 @@ TITLE = "Filling a long, fat pipe"
 @pytest.fixture
 def alice(tmp_path: Path) -> Iterator[Studio]:
     shutil.copytree(TEMPLATE, tmp_path / "given" / "my-lab")
-    (tmp_path / "alice").mkdir()
+    # Checks are counted by the folder's path, which pytest gives several times.
+    workspace = tmp_path / secrets.token_hex(4) / "alice"
+    workspace.mkdir(parents=True)
     lab = str(tmp_path / "given" / "my-lab")
-    studio = Studio(tmp_path / "alice", "--exercises", lab)
+    studio = Studio(workspace, "--exercises", lab)
     yield studio
     studio.end()
 
@@ -104,6 +107,63 @@ def test_what_is_drawn_is_saved_before_a_check(alice: Studio, browser: Browser) 
         expect(exercises).to_contain_text("Cancelled")
         expect(part).to_contain_text("It is saved.")
     assert (alice.workspace / "my-lab" / "study.yaml").read_text().endswith("# mine")
+
+
+def test_what_an_editor_writes_and_what_is_typed_are_both_kept(
+    alice: Studio, browser: Browser
+) -> None:
+    with watched_page(browser, alice.url) as page:
+        exercises = open_exercises(page)
+        file = alice.workspace / "my-lab" / "path.yaml"
+        part = exercises.get_by_role("group", name="Part path")
+        lines = exercises.get_by_label("path.yaml", exact=True)
+        file.write_text("- h1: echo by an editor\n")
+        lines.fill("- h1: echo typed\n")
+        expect(part.get_by_role("alert")).to_contain_text(
+            "path.yaml was changed by another program"
+        )
+        lines.fill("- h1: echo typed again\n")
+        page.wait_for_timeout(1000)
+        assert file.read_text() == "- h1: echo by an editor\n"
+        part.get_by_role("button", name="Show what is saved").click()
+        expect(lines).to_have_value("- h1: echo by an editor\n")
+        expect(part.get_by_role("alert")).to_have_count(0)
+        file.write_text("- h1: echo by an editor again\n")
+        lines.fill("- h1: echo typed\n")
+        part.get_by_role("button", name="Overwrite").click()
+        expect(part.get_by_role("alert")).to_have_count(0)
+        assert file.read_text() == "- h1: echo typed\n"
+        # From then on each save is based on the one before.
+        for number in range(5):
+            lines.fill(f"- h1: echo {number}\n")
+            page.wait_for_timeout(600)
+        expect(part.get_by_role("alert")).to_have_count(0)
+        assert file.read_text() == "- h1: echo 4\n"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("width", [1440, 390])
+def test_after_wrong_answers_a_check_has_to_wait(
+    alice: Studio, browser: Browser, width: int
+) -> None:
+    with watched_page(browser, alice.url) as page:
+        exercises = open_exercises(page)
+        question = exercises.get_by_role("listitem", name="The bandwidth-delay product")
+        check = question.get_by_role("button", name="Check")
+        for number in range(3):
+            exercises.get_by_label("Answer: The bandwidth-delay product").fill(f"{number + 1} KB")
+            check.click()
+            expect(question).to_contain_text(f"'{number + 1} KB' is not within", timeout=60_000)
+        expect(question).to_contain_text("Next check in")
+        expect(check).to_be_disabled()
+        page.reload()
+        expect(check).to_be_disabled()
+        assert violations(page) == []
+        page.set_viewport_size({"width": width, "height": 800})
+        question.scroll_into_view_if_needed()
+        assert fits(page)
+        expect(check).to_be_enabled(timeout=40_000)
+        expect(question).not_to_contain_text("Next check in")
 
 
 @pytest.mark.parametrize("width", [1440, 390])

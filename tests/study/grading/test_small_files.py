@@ -30,7 +30,7 @@ def test_answers_have_units(tmp_path: Path) -> None:
     found = read_answers(
         write(tmp_path, "a: 38.2 mbit\nb: 4\nc:\nd: about 3\ne: 1,234.5 kbit\nf: '3,5 ms'\n")
     )
-    assert found.keys() == {"a", "b", "d", "e", "f"}
+    assert [name for name, answer in found.items() if answer.is_blank] == ["c"]
     assert found["a"].quantity == (38.2e6, Unit.BPS)
     assert found["b"].quantity == (4, Unit.COUNT)
     assert found["d"].quantity is None
@@ -43,7 +43,67 @@ def test_an_answer_that_cannot_be_read_is_kept_as_it_was_typed() -> None:
     assert (answers["bdp"].text, answers["bdp"].quantity) == ("6,25 MB", None)
     assert "write a point" in answers["bdp"].problem
     assert answers["list"].text == ""
-    assert "rtt" not in answers
+    assert answers["rtt"].is_blank
+
+
+GOOD = "bdp: 6.25 MB\nrtt: 20 ms  # of the path\n"
+
+
+@pytest.mark.parametrize(
+    ("bad", "name", "words"),
+    [
+        ("loss: [1, 2\n", "loss", "line 3: not YAML"),
+        ("loss: 3 mbit: 4\n", "loss", "write it as loss: 38.2 mbit"),
+        ('loss: "3 mbit\n', "loss", "line 3: "),
+        ("loss: {a: 1\n", "loss", "line 3: "),
+        ("loss: *none\n", "loss", "line 3: "),
+        ("loss: !!int 3\n", "loss", "line 3: tags"),
+        ("loss: |\n  3 mbit\n- x\n", "loss", "line 4: an answer is one line"),
+        ("loss 3 mbit\n", "loss", "line 3: an answer is one line"),
+        ("loss:3 mbit\n", "loss", "line 3: an answer is one line"),
+        ("loss: 3 mbit\nloss: 4 mbit\n", "loss", "line 4: loss is answered in line 3 already"),
+        ("loss: 3 furlongs\n", "loss", "line 3: "),
+        ("loss: 3 @\n\n@\n", "loss", "line 3: "),
+        ("loss: \x01 3\n", "loss", "line 3: "),
+    ],
+)
+def test_a_mistake_costs_one_answer(bad: str, name: str, words: str) -> None:
+    for text in (GOOD + bad, GOOD + bad + "late: 4\n"):
+        answers = parse_answers(text.encode(), file="answers.yaml")
+        assert answers["bdp"].quantity == (6.25 * 2**20, Unit.BYTES)
+        assert answers["rtt"].quantity == (0.02, Unit.SECONDS)
+        assert answers[name].quantity is None
+        assert words in answers[name].problem
+        if "late" in text:
+            assert answers["late"].quantity == (4, Unit.COUNT)
+
+
+def test_bytes_that_are_no_text_cost_their_line() -> None:
+    answers = parse_answers(GOOD.encode() + b"loss: \xff 3\nlate: 4\n", file="answers.yaml")
+    assert answers["bdp"].quantity == (6.25 * 2**20, Unit.BYTES)
+    assert answers["late"].quantity == (4, Unit.COUNT)
+    assert answers["loss"].quantity is None
+
+
+def test_what_stands_between_answers_costs_none() -> None:
+    text = "- x\n" + GOOD + "=====\nbdp, what is that?\n\tloss: 3 mbit\n---\nlate: 4\n"
+    answers = parse_answers(text.encode(), file="answers.yaml")
+    assert answers["bdp"].quantity == (6.25 * 2**20, Unit.BYTES)
+    assert answers["rtt"].quantity == (0.02, Unit.SECONDS)
+    assert answers["loss"].quantity == (3e6, Unit.BPS)
+    assert answers["late"].quantity == (4, Unit.COUNT)
+
+
+def test_a_blank_line_of_the_handout_is_no_second_answer() -> None:
+    answers = parse_answers(b"bdp:\nrtt: 20 ms\nbdp: 6 MB\nrtt:\n", file="answers.yaml")
+    assert answers["bdp"].quantity == (6 * 2**20, Unit.BYTES)
+    assert answers["rtt"].quantity == (0.02, Unit.SECONDS)
+
+
+@pytest.mark.parametrize("text", ["- [", "[1, 2", "{a: 1, b", "7\n", "\x00\x01", "x" * 300_000])
+def test_what_has_no_answers_is_refused_as_a_whole(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_answers(text.encode(), file="answers.yaml")
 
 
 def test_an_answer_is_of_one_kind(tmp_path: Path) -> None:

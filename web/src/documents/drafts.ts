@@ -29,6 +29,7 @@ const FIELDS = {
   path: "path",
   lab: "lab",
   saved: "savedText",
+  version: "version",
   chosen_case: "chosenCase",
   session: "sessionId",
   shown_run: "shownRun",
@@ -167,9 +168,9 @@ export async function reopen(draft: Draft): Promise<void> {
 
 /** A draft as a document that was not checked yet. */
 export function documentOf(draft: Draft): StudyDocument {
-  const { id, name, path, lab, text, imported } = draft;
+  const { id, name, path, lab, text, imported, version } = draft;
   const { saved: savedText, chosen_case: chosenCase, session: sessionId, shown_run: shownRun } = draft;
-  return { id, name, path, lab, text, savedText, imported, check: null, lastGood: null, chosenCase, sessionId, shownRun };
+  return { id, name, path, lab, text, savedText, version, imported, check: null, lastGood: null, chosenCase, sessionId, shownRun };
 }
 
 export function historyOf({ undo, redo }: Draft): History {

@@ -10,8 +10,10 @@ export interface StudyDocument {
   path: string | null;
   lab: string | null;
   text: string;
-  /** The content of the file. */
+  /** The text as it was saved last. */
   savedText: string;
+  /** The version of the file as it was read or saved last; null if there is none. */
+  version: string | null;
   /** The import report; null if it was not imported. */
   imported: ImportReport | null;
   /** The result of the server's check of `text`; null until it is known. */

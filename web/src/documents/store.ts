@@ -3,7 +3,7 @@
 import { create } from "zustand";
 import { getJson, postJson, putJson, errorMessage } from "../api/client";
 import { retryWhileQueued } from "../api/queue";
-import type { CheckResult, Draft, OpenedDocument } from "../api/types";
+import type { CheckResult, Draft, OpenedDocument, SavedDocument } from "../api/types";
 import { useNotices } from "../app/notices";
 import { makeChecker } from "./check";
 import { beginNew, documentOf, historyOf, noteDocuments, noteStep, workspaceId } from "./drafts";
@@ -46,7 +46,7 @@ export const useDocuments = create<Store>()((set, get) => {
   }
 
   function add(opened: OpenedDocument, unsaved: boolean): string {
-    const { path, lab, text, warnings } = opened;
+    const { path, version, lab, text, warnings } = opened;
     const name = nameOf(path ?? opened.name);
     const document: StudyDocument = {
       id: crypto.randomUUID(),
@@ -55,6 +55,7 @@ export const useDocuments = create<Store>()((set, get) => {
       lab,
       text,
       savedText: unsaved ? "" : text,
+      version,
       imported: warnings.length === 0 ? null : { source: opened.name, at_s: Math.round(Date.now() / 1000), messages: warnings },
       check: null,
       lastGood: null,
@@ -132,7 +133,7 @@ export const useDocuments = create<Store>()((set, get) => {
       // The server is unreachable: this document is sent with its first change.
       const name = freeTitle(get().documents);
       const text = newStudyText(name.replace("-", " ").replace(/^n/, "N"));
-      add({ name, path: null, lab: null, text, warnings: [] }, false);
+      add({ name, path: null, version: null, lab: null, text, warnings: [] }, false);
     },
     setText(id, text, { joins = false } = {}) {
       const document = get().documents.find((one) => one.id === id);
@@ -165,10 +166,10 @@ export const useDocuments = create<Store>()((set, get) => {
       const document = get().documents.find((one) => one.id === id);
       if (document === undefined) return;
       const { text } = document;
-      const before = document.path === path ? document.savedText : null;
-      const answer = await putJson<{ warnings?: string[] } | null>("/api/document", { path, text, before, force });
-      for (const warning of answer?.warnings ?? []) useNotices.getState().notify("warning", warning);
-      update(id, (now) => ({ ...now, path, name: nameOf(path), savedText: text }));
+      const base = document.path === path ? document.version : null;
+      const { version, warnings } = await putJson<SavedDocument>("/api/document", { path, text, version: base, force });
+      for (const warning of warnings) useNotices.getState().notify("warning", warning);
+      update(id, (now) => ({ ...now, path, name: nameOf(path), savedText: text, version }));
       const saved = get().documents.find((one) => one.id === id);
       // Relative file names now refer to other files.
       if (saved && path !== document.path) checker.check(saved, saved.text);

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { getJson, errorMessage } from "../api/client";
 import type { FileEntry } from "../api/types";
 import { Dialog } from "../app/Dialog";
-import { openFile, openFromDisk, openScript } from "./actions";
+import { confirmDelete, openFile, openFromDisk, openScript } from "./actions";
 
 const KINDS: Record<FileEntry["kind"], string> = { study: "Study", miniedit: "MiniEdit", mininet: "Mininet", packetdrill: "packetdrill" };
 
@@ -75,6 +75,9 @@ export function OpenDialog({ close }: { close: () => void }) {
               <span className="file-path">{file.path}</span>
               <span className="dim">{KINDS[file.kind]}</span>
               <span className="dim">{new Date(file.modified_s * 1000).toLocaleDateString()}</span>
+            </button>
+            <button type="button" className="small-button" aria-label={`Delete ${file.path}`} onClick={() => confirmDelete(file.path)}>
+              Delete
             </button>
           </li>
         ))}

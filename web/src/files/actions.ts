@@ -1,6 +1,6 @@
 /** The actions of the File menu. */
 
-import { ApiError, postJson, errorMessage } from "../api/client";
+import { ApiError, deleteJson, postJson, errorMessage } from "../api/client";
 import { notify } from "../app/notices";
 import { useUi } from "../app/ui";
 import { documentOf } from "../documents/change";
@@ -11,7 +11,7 @@ import { usePacketdrill } from "../packetdrill/store";
 import { useDialogs } from "./dialogs";
 
 /** Runs an action, and reports a failure. */
-export async function attempt(what: string, act: () => Promise<void>): Promise<boolean> {
+export async function attempt(what: string, act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();
     return true;
@@ -80,6 +80,22 @@ export async function saveTo(id: string, path: string, { force = false, then }: 
     }
     return false;
   }
+}
+
+/** Deletes a file of the workspace, after a question. */
+export function confirmDelete(path: string): void {
+  const { open } = useDialogs.getState();
+  const act = () =>
+    void attempt(`${path} could not be deleted.`, () => deleteJson(`/api/document?path=${encodeURIComponent(path)}`)).then(() => open({ kind: "open" }));
+  open({
+    kind: "confirm",
+    title: "Delete the file?",
+    text: `${path} is removed from the workspace. If it is open in a tab, its text stays there.`,
+    choices: [
+      { label: "Delete", main: true, act },
+      { label: "Cancel", act: () => open({ kind: "open" }) },
+    ],
+  });
 }
 
 /** Closes a tab; asks first if something would be lost. */

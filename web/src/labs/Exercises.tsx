@@ -7,7 +7,7 @@ import type { Exercise, ExerciseFile, ExercisePart, ExerciseProgress, Exercises 
 import type { StudyDocument } from "../documents/model";
 import { isUnsaved } from "../documents/store";
 import { saveTo } from "../files/actions";
-import { answerOf, isOver, submissionUrl, useExercises } from "./exercises";
+import { answerOf, isOver, keyOf, submissionUrl, useExercises, type InputKind } from "./exercises";
 import { useProgress } from "./progress";
 
 const KINDS: Record<ExercisePart["kind"], string> = {
@@ -153,24 +153,50 @@ function FilePlace({ document, lab, file }: { document: StudyDocument; lab: stri
   if (file.text === null) {
     const take = async (chosen: File | undefined) => chosen && setPart(lab, file.file, await chosen.text());
     return (
-      <p className="exercise-row">
-        <label>
-          {file.file}: <input type="file" accept=".json,application/json" onChange={(event) => void take(event.target.files?.[0])} />
-        </label>
-        <span className="dim">{file.size_bytes === null ? "not uploaded yet" : `${file.size_bytes} bytes uploaded`}</span>
-      </p>
+      <>
+        <p className="exercise-row">
+          <label>
+            {file.file}: <input type="file" accept=".json,application/json" onChange={(event) => void take(event.target.files?.[0])} />
+          </label>
+          <span className="dim">{file.size_bytes === null ? "not uploaded yet" : `${file.size_bytes} bytes uploaded`}</span>
+        </p>
+        <ConflictBox lab={lab} kind="part" name={file.file} />
+      </>
     );
   }
   return (
-    <textarea
-      aria-label={file.file}
-      value={file.text}
-      rows={Math.max(LEAST_ROWS, Math.min(MOST_ROWS, file.text.split("\n").length))}
-      spellCheck={false}
-      autoCapitalize="off"
-      wrap="off"
-      onChange={(event) => setPart(lab, file.file, event.target.value)}
-    />
+    <>
+      <textarea
+        aria-label={file.file}
+        value={file.text}
+        rows={Math.max(LEAST_ROWS, Math.min(MOST_ROWS, file.text.split("\n").length))}
+        spellCheck={false}
+        autoCapitalize="off"
+        wrap="off"
+        onChange={(event) => setPart(lab, file.file, event.target.value)}
+      />
+      <ConflictBox lab={lab} kind="part" name={file.file} />
+    </>
+  );
+}
+
+/** What to do with input that is based on another version than the one that is saved. */
+function ConflictBox({ lab, kind, name }: { lab: string; kind: InputKind; name: string }) {
+  const conflict = useExercises((state) => state.conflicts[keyOf(lab, kind, name)]);
+  const [failure, setFailure] = useState<string | null>(null);
+  if (conflict === undefined) return null;
+  const choose = (choice: "overwrite" | "discard") =>
+    void useExercises.getState().resolve(conflict, choice).catch((error: unknown) => setFailure(errorMessage(error)));
+  return (
+    <div role="alert" className="exercise-row exercise-conflict">
+      <span>{failure ?? `${kind === "part" ? name : "This answer"} was changed by another program or page. What you see here is not saved.`}</span>
+      <button type="button" className="small-button" onClick={() => choose("overwrite")}>
+        Overwrite
+      </button>
+      <button type="button" className="small-button" onClick={() => choose("discard")}>
+        Show what is saved
+      </button>
+    </div>
   );
 }
 
@@ -194,6 +220,25 @@ function AnswerField({ exercises, question, title, unit }: AnswerFieldProps) {
   );
 }
 
+/** The whole seconds until a time, in milliseconds since 1970; 0 once it has passed. */
+function useSecondsUntil(time: number): number {
+  const [now, setNow] = useState(Date.now);
+  const left = Math.max(0, Math.ceil((time - now) / 1000));
+  useEffect(() => {
+    setNow(Date.now());
+    const ticking = setInterval(() => {
+      setNow(Date.now());
+      if (Date.now() >= time) clearInterval(ticking);
+    }, 500);
+    return () => clearInterval(ticking);
+  }, [time]);
+  return left;
+}
+
+function durationOf(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 interface ExerciseItemProps {
   exercises: Exercises;
   exercise: Exercise;
@@ -208,6 +253,7 @@ function ExerciseItem({ exercises, exercise, result, isChecking, onCheck }: Exer
   const isOld = result !== undefined && result.digest !== exercises.digests[name];
   const given = result?.hints.length ?? 0;
   const canHint = result !== undefined && !isFull && given < hintCount;
+  const waitS = useSecondsUntil(useExercises((state) => state.nextChecks[exercises.lab]?.[name]) ?? 0);
   const [failure, setFailure] = useState<string | null>(null);
   const showHint = () => void useExercises.getState().hint(exercises.lab, name).catch((error: unknown) => setFailure(errorMessage(error)));
   return (
@@ -220,7 +266,7 @@ function ExerciseItem({ exercises, exercise, result, isChecking, onCheck }: Exer
       </div>
       <div className="exercise-row">
         {isQuestion && <AnswerField exercises={exercises} question={name} title={title} unit={unit} />}
-        <button type="button" className="small-button" disabled={isChecking} aria-label={`Check: ${title}`} onClick={() => void onCheck([name])}>
+        <button type="button" className="small-button" disabled={isChecking || waitS > 0} aria-label={`Check: ${title}`} onClick={() => void onCheck([name])}>
           Check
         </button>
         {canHint && (
@@ -229,7 +275,9 @@ function ExerciseItem({ exercises, exercise, result, isChecking, onCheck }: Exer
           </button>
         )}
         {isOld && <span className="dim">changed since the check</span>}
+        {waitS > 0 && <span className="dim exercise-wait">Next check in {durationOf(waitS)}</span>}
       </div>
+      {isQuestion && <ConflictBox lab={exercises.lab} kind="answer" name={name} />}
       {failure !== null && <p role="alert">{failure}</p>}
       {result !== undefined && !isFull && (
         <div className="exercise-result">

@@ -74,7 +74,7 @@ export const useProgress = create<ProgressState>()((set) => ({
 }));
 
 export function emptyProgress(lab: string): LabProgress {
-  return { lab, steps: {}, step_count: 0, claims: {}, claim_count: 0, answers: {}, answer_count: 0, exercises: {}, changed_s: 0 };
+  return { lab, steps: {}, step_count: 0, claims: {}, claim_count: 0, answers: {}, answer_count: 0, exercises: {}, checks: {}, changed_s: 0 };
 }
 
 /** The progress after an event of the server, with the changes in `sent` not acknowledged yet. */

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 it("sets fields of a flow in the study, and leaves the rest of it as it was", () => {
-  const document = { id: "d", name: "t", path: null, lab: null, text: TEXT, savedText: TEXT, imported: null, shownRun: null, check: null };
+  const document = { id: "d", name: "t", path: null, lab: null, text: TEXT, savedText: TEXT, version: null, imported: null, shownRun: null, check: null };
   useDocuments.setState({ documents: [{ ...document, lastGood: null, chosenCase: null, sessionId: null }] });
   const study = [{ field: "parallel", value: "9" }, { field: "congestion", value: "bbr" }];
   expect(changeStudy("d", "bulk", study)).toBe(true);

@@ -50,6 +50,7 @@ function open(change: Partial<StudyDocument> = {}): StudyDocument {
     lab: null,
     text: "a",
     savedText: "a",
+    version: null,
     imported: null,
     shownRun: null,
     check: checkOf(["one", "two"]),

@@ -8,7 +8,7 @@ import { create } from "zustand";
 
 import { ApiError, getJson, postJson, putJson, errorMessage } from "../api/client";
 import { retryWhileQueued } from "../api/queue";
-import type { PacketdrillOverview, PacketdrillReport, PacketdrillRequest, Problem } from "../api/types";
+import type { PacketdrillOverview, PacketdrillReport, PacketdrillRequest, PacketdrillScript, Problem } from "../api/types";
 
 const SAVE_AFTER_MS = 400;
 
@@ -17,6 +17,8 @@ export interface OpenScript {
   text: string;
   /** The last known text of the file. */
   saved: string;
+  /** The version of the file with that text. */
+  version: string;
   /** Why it is not saved; a conflict is a change of the file by another program or page. */
   failure: { message: string; conflict: boolean } | null;
   problems: readonly Problem[];
@@ -48,6 +50,8 @@ interface Scripts extends Choices {
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
+/** The save that was sent and has no answer yet. */
+let saving: Promise<void> | null = null;
 
 export const usePacketdrill = create<Scripts>()((set, get) => {
   const change = (path: string, next: Partial<OpenScript>) =>
@@ -78,13 +82,13 @@ export const usePacketdrill = create<Scripts>()((set, get) => {
 
     async open(path) {
       await get().save();
-      const { text } = await getJson<{ path: string; text: string }>(`/api/packetdrill/script?path=${encodeURIComponent(path)}`);
-      set({ script: { path, text, saved: text, failure: null, problems: [] }, root: null });
+      const { text, version } = await getJson<PacketdrillScript>(`/api/packetdrill/script?path=${encodeURIComponent(path)}`);
+      set({ script: { path, text, saved: text, version, failure: null, problems: [] }, root: null });
       await check(path, text);
     },
 
     async create(path, text) {
-      await putJson("/api/packetdrill/script", { path, text, before: "" });
+      await putJson("/api/packetdrill/script", { path, text });
       await get().list();
       await get().open(path);
     },
@@ -99,12 +103,19 @@ export const usePacketdrill = create<Scripts>()((set, get) => {
 
     async save({ force = false } = {}) {
       clearTimeout(timer);
+      // A save is based on the one before.
+      await saving;
       const { script } = get();
       if (script === null || (script.text === script.saved && !force)) return;
-      const { path, text, saved: before } = script;
+      const { path, text, version } = script;
+      const sent = putJson<{ version: string }>("/api/packetdrill/script", { path, text, version, force });
+      saving = sent.then(
+        (saved) => change(path, { saved: text, version: saved.version, failure: null }),
+        () => undefined,
+      );
       try {
-        await putJson("/api/packetdrill/script", { path, text, before, force });
-        change(path, { saved: text, failure: null });
+        await sent;
+        await saving;
         await check(path, text);
       } catch (error) {
         change(path, { failure: { message: errorMessage(error), conflict: error instanceof ApiError && error.status === 409 } });

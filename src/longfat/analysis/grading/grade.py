@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from longfat.analysis.grading.judge import Judge
 from longfat.analysis.grading.oddities import oddities
 from longfat.analysis.grading.play import Player
+from longfat.analysis.grading.redaction import redaction_for
 from longfat.analysis.grading.scores import Graded, Score
 from longfat.analysis.grading.submission import Handed, Submission, take_in
 from longfat.analysis.grading.watching import ADDED
@@ -85,10 +86,12 @@ def grade(
         except Exception as error:  # whatever it is
             return _not_graded(submission, grading, chosen, error)
     late_s = _late_s(submission.submitted, grading.deadline)
+    redaction = redaction_for(submission, grading)
     return Graded(
         submission=submission,
         grading=grading,
-        scores=scores,
+        scores=tuple(replace(score, redaction=redaction) for score in scores),
+        redaction=redaction,
         findings=findings,
         problems=tuple(_problems(handed.values())),
         oddities=odd,

@@ -15,7 +15,7 @@ from longfat.analysis.grading.checks import CHECKS, Finding
 from longfat.analysis.grading.counted import forged
 from longfat.analysis.grading.scores import Score
 from longfat.analysis.grading.submission import AS_THE_KEY, Handed
-from longfat.common.suggest import listed
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric
 from longfat.model.units import format_quantity, parse_literal
@@ -182,8 +182,8 @@ class Judge:
             missing = [self._missing(case) for case in exercise.named if case not in self.results]
             return None, missing or ["the runs that it is about do not have this figure"]
         answer = handed.answers.get(exercise.name)
-        if answer is None:
-            return None, ["not answered"]
+        if answer is None or answer.is_blank:
+            return None, [self._not_answered(exercise, handed)]
         if self.is_solution and answer.text == AS_THE_KEY:
             return value, []
         if answer.quantity is None:
@@ -207,6 +207,19 @@ class Judge:
             )
             reasons.append("no run gave this figure")
         return given, reasons
+
+    def _not_answered(self, exercise: Exercise, handed: Handed) -> str:
+        """Return that a question is not answered, and where its name may be misspelt."""
+        # A hidden question's name is treated as any other that the student cannot know.
+        known = {one.name for one in self.grading.exercises if not one.hidden}
+        for name, answer in handed.answers.items():
+            if (
+                not answer.is_blank
+                and name not in known
+                and (like := nearest(name, [exercise.name]))
+            ):
+                return f"not answered; line {answer.place.line} answers {name!r}{like}"
+        return "not answered"
 
     def _key(self, exercise: Exercise) -> float | None:
         """Return the answer key in the base unit; None if it has no value."""

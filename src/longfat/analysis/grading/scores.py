@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from longfat.analysis.grading.checks import CHECKS, Finding
+from longfat.analysis.grading.redaction import Redaction
 from longfat.analysis.grading.submission import Submission
 from longfat.study.grading.model import Exercise, Grading
 
@@ -21,7 +22,8 @@ class Score:
         reasons: why not all of them.
         key: the answer key, for the instructor; empty where there is none.
         key_value: the answer key in the base unit of its kind; None where there is none.
-        answer_value: likewise what was answered.
+        answer_value: likewise what was answered; None if it is no quantity of that kind.
+        redaction: what a student may not read of the reasons.
     """
 
     exercise: Exercise
@@ -30,6 +32,7 @@ class Score:
     key: str = ""
     key_value: float | None = None
     answer_value: float | None = None
+    redaction: Redaction = field(default_factory=Redaction)
 
     @property
     def is_full(self) -> bool:
@@ -37,11 +40,16 @@ class Score:
         return not self.reasons
 
     @property
+    def compared(self) -> bool:
+        """Whether an answer was compared with the key, and not only its form."""
+        return self.key_value is not None and self.answer_value is not None
+
+    @property
     def visible_reasons(self) -> tuple[str, ...]:
         """The reasons as a student may read them."""
         if self.exercise.hidden and self.reasons:
             return ("a hidden check did not hold",)
-        return self.reasons
+        return tuple(dict.fromkeys(map(self.redaction.apply, self.reasons)))
 
     def to_json(self, *, for_student: bool = False) -> dict[str, Any]:
         """Return it as plain data; for the instructor, or what a student may read."""
@@ -69,6 +77,7 @@ class Graded:
         oddities: what the instructor should look at; it costs no points.
         digests: hashes of the parts that are seldom the same twice, by their names.
         failure: why the submission could not be graded; empty if it was.
+        redaction: what a student may not read of all of these.
         late_s: how long after the deadline it came, in seconds; 0 if in time or not known.
         late_share: the share of the earned points which that costs.
     """
@@ -81,6 +90,7 @@ class Graded:
     oddities: tuple[str, ...] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
+    redaction: Redaction = field(default_factory=Redaction)
     late_s: float = 0.0
     late_share: float = 0.0
 
@@ -122,11 +132,16 @@ class Graded:
             for is_hidden in (True, False)
         )
         return tuple(
-            one
+            replace(one, words=self.redaction.apply(one.words))
             for one in self.findings
             if one.where not in hidden
             and f"{CHECKS[one.check].title}: {one.words}" not in secret - open_
         )
+
+    @property
+    def visible_problems(self) -> tuple[str, ...]:
+        """The problems as a student may read them."""
+        return tuple(dict.fromkeys(map(self.redaction.apply, self.problems)))
 
     def to_json(self, *, for_student: bool = False) -> dict[str, Any]:
         """Return it as plain data; for the instructor, or what a student may read."""
@@ -147,7 +162,7 @@ class Graded:
                 {"check": one.check, "where": one.where, "found": one.words}
                 for one in (self.visible_findings if for_student else self.findings)
             ],
-            "problems": list(self.problems),
+            "problems": list(self.visible_problems if for_student else self.problems),
             "oddities": [] if for_student else list(self.oddities),
             "failure": failure,
         }

@@ -39,17 +39,22 @@ from longfat.model.host_root import HostRoot
 _FORMAT = 1
 _MAKING = ".making-"
 _CHUNK = 1 << 20
+_BLOCK_BYTES = 4096
 # Noon of the first day of 2000, UTC: a folder's own times depend on when it was copied.
 _MODIFIED_S = 946_728_000
 _X86_64 = 62  # EM_X86_64, elf(5)
 
 
-def find_image(path: Path, *, name: str) -> HostRoot:
+def find_image(
+    path: Path, *, name: str, check_size: Callable[[int], None] = lambda _: None
+) -> HostRoot:
     """Find an image and unpack it, unless it is unpacked already.
 
     Args:
         path: the file or folder.
         name: its name in the study.
+        check_size: called with the disk space of the image, in bytes, before it is unpacked; an
+            exception prevents that.
 
     Returns:
         The reference to it for a case.
@@ -60,12 +65,12 @@ def find_image(path: Path, *, name: str) -> HostRoot:
     """
     try:
         if path.is_dir() and not is_layout(path):
-            digest, settings = _folder(path), Settings()
+            digest, settings = _folder(path, check_size), Settings()
         else:
             with open_image(path) as image:
                 digest, settings = image.digest, image.settings
                 if not _place(digest).is_dir():
-                    _unpack(digest, image.layers)
+                    take_layers(digest, image.layers, check_size=check_size)
         write_whole(_place(digest) / "source", os.fsencode(path.absolute()))
         return HostRoot(
             image=name,
@@ -138,6 +143,12 @@ def _keep(made: Path, digest: str, left_out: str) -> None:
         made.rename(_place(digest))
     if not _place(digest).is_dir():
         raise OSError(f"it cannot be put into {_place(digest).parent}")
+
+
+def _disk_bytes(tree: Tree) -> int:
+    """Return the disk space of a tree, as most file systems count it: in blocks."""
+    entries = {id(entry): entry.size_bytes for _, entry in tree.walk()}
+    return sum(_BLOCK_BYTES * (1 + size // _BLOCK_BYTES) for size in entries.values())
 
 
 def _words(tree: Tree) -> str:
@@ -229,16 +240,13 @@ def _size_bytes(place: Path) -> int:
 # ------------------------------------------------------------------ images
 
 
-def _unpack(digest: str, layers: tuple[Layer, ...]) -> None:
-    take_layers(digest, layers)
-
-
 def take_layers(
     digest: str,
     layers: tuple[Layer, ...],
     *,
     left_out: str | None = None,
     check: Callable[[Path], None] = lambda _: None,
+    check_size: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Unpack layers into the cache.
 
@@ -247,6 +255,7 @@ def take_layers(
         layers: its layers, the lowest first.
         left_out: what was omitted, as text; from the layers, if None.
         check: called with the folder before it is published; an exception prevents that.
+        check_size: as of `find_image`.
 
     Raises:
         InputError: a layer is invalid, or is rejected.
@@ -255,6 +264,7 @@ def take_layers(
     tree = Tree()
     for number, layer in enumerate(layers):
         layer.read_names(tree, number)
+    check_size(_disk_bytes(tree))
     with _making() as made:
         writer = _Writer(tree, made / "root")
         for number, layer in enumerate(layers):
@@ -322,7 +332,7 @@ def _give_modes(place: Path, entry: Entry) -> None:
 # ------------------------------------------------------------------ plain folders
 
 
-def _folder(path: Path) -> str:
+def _folder(path: Path, check_size: Callable[[int], None]) -> str:
     """Copy a folder with a root file system into the cache; return its digest."""
     tree = Tree()
     files: dict[str, os.stat_result] = {}
@@ -353,6 +363,7 @@ def _folder(path: Path) -> str:
         digest = seen.read_text(encoding="ascii")
         if re.fullmatch("[0-9a-f]{64}", digest) and _place(digest).is_dir():
             return digest
+    check_size(_disk_bytes(tree))
     with _making() as made:
         writer = _Writer(tree, made / "root")
         content = hashlib.sha256()

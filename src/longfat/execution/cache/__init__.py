@@ -15,6 +15,15 @@ allows it, so that a cached result takes its space once.
 
 from longfat.execution.cache.collect import Collected, RetentionPolicy, collect
 from longfat.execution.cache.entry import Entry
+from longfat.execution.cache.ownership import check_private
 from longfat.execution.cache.store import ResultCache, result_cache_root
 
-__all__ = ["Collected", "Entry", "ResultCache", "RetentionPolicy", "collect", "result_cache_root"]
+__all__ = [
+    "Collected",
+    "Entry",
+    "ResultCache",
+    "RetentionPolicy",
+    "check_private",
+    "collect",
+    "result_cache_root",
+]

@@ -15,6 +15,7 @@ import platformdirs
 from longfat.common.modes import folder_mode
 from longfat.errors import HostError, InputError, MachineError
 from longfat.execution.cache.entry import Entry, entry_of, read_entry
+from longfat.execution.cache.ownership import check_ours
 from longfat.execution.cache.place_files import fill, place_run
 from longfat.execution.runs import load_run
 from longfat.execution.runs.hidden import hidden_folder, remove_folder, sweep
@@ -54,13 +55,19 @@ class ResultCache:
     Args:
         root: its folder; created when something is cached. `result_cache_root()`, if None.
         report: called with a message when a damaged result is set aside.
+        private: use no result that another user can have written.
     """
 
     def __init__(
-        self, root: Path | None = None, *, report: Callable[[str], None] = lambda _text: None
+        self,
+        root: Path | None = None,
+        *,
+        report: Callable[[str], None] = lambda _text: None,
+        private: bool = False,
     ) -> None:
         self.root = result_cache_root() if root is None else root.resolve()
         self._report = report
+        self._private = private
         self._swept = False
 
     def place(self, key: str) -> Path:
@@ -273,6 +280,8 @@ class ResultCache:
         """
         place = self.place(key)
         try:
+            if self._private:
+                check_ours([place.parent, place, *place.rglob("*")])
             read_entry(place)
             run = load_run(place)
             if run.key != key or run.case.digest != run.case_digest:

@@ -32,7 +32,7 @@ def gradescope_results(graded: Graded, *, took_s: float | None = None) -> dict[s
         lines.append("This could not be graded. Your instructor knows the reason.")
     if graded.penalty:
         lines.append(f"Late: {graded.penalty:g} of {graded.earned:g} points are taken off.")
-    lines += graded.problems
+    lines += graded.visible_problems
     for name in dict.fromkeys(one.check for one in graded.visible_findings):
         where = [
             f"{one.where}: {one.words}" for one in graded.visible_findings if one.check == name

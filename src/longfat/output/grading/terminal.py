@@ -80,7 +80,11 @@ def _reasons(graded: Graded, *, for_student: bool) -> Iterator[tuple[str, str]]:
 
 
 def _notes(graded: Graded, *, for_student: bool) -> Iterator[tuple[str, str]]:
-    reasons = {reason for score in graded.scores for reason in score.reasons}
+    reasons = {
+        reason
+        for score in graded.scores
+        for reason in (*score.reasons, *(score.visible_reasons if for_student else ()))
+    }
     lost = {score.exercise.name for score in graded.scores if score.reasons}
     for finding in graded.visible_findings if for_student else graded.findings:
         if finding.where.rpartition(", ")[2] in lost:
@@ -88,7 +92,7 @@ def _notes(graded: Graded, *, for_student: bool) -> Iterator[tuple[str, str]]:
         words = f"{CHECKS[finding.check].title}: {finding.words}"
         if words not in reasons and finding.words not in " ".join(reasons):
             yield f"note ({finding.where})", words
-    for problem in graded.problems:
+    for problem in graded.visible_problems if for_student else graded.problems:
         if not any(problem.partition(": ")[2] in reason for reason in reasons):
             yield "note", problem
 

@@ -7,6 +7,7 @@ before the lab is graded, so no response depends on them.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,16 @@ class Assignment:
         if not known:
             raise InputError("this lab has no exercise that can be checked before it is graded")
         return tuple(known[name] for name in dict.fromkeys(names or known))
+
+    def question_digest(self, exercise: Exercise) -> str:
+        """Return a digest of a question with its key, which no page may get: it could be guessed.
+
+        Args:
+            exercise: the question.
+        """
+        parts = (exercise.answer, exercise.unit, exercise.tolerance, exercise.checks)
+        text = f"{parts} {self.grading.study.source_sha256}"
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
         """Return the public part of the lab, as part of `Exercises` of its types."""

@@ -7,7 +7,9 @@ and of an error in the instructor's own files only that there is one.
 
 from __future__ import annotations
 
+import itertools
 import logging
+import math
 import threading
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -16,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.grading import CHECKS, Player, grade
 from longfat.engine.sandbox.quota import current_quota
 from longfat.errors import HostError, LongfatError
-from longfat.execution.cache import ResultCache
 from longfat.execution.tools import Toolbox
 from longfat.studio.http_error import HttpError
 from longfat.studio.progress import ExerciseProgress
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from longfat.analysis.grading import Graded, Score
+    from longfat.studio.assignments.check_counts import CheckCounts
     from longfat.studio.assignments.workbook import Workbook
     from longfat.studio.progress import ProgressBook
     from longfat.studio.turns import Member
@@ -44,7 +46,8 @@ class _Check:
     """A check of one lab's exercises, the last one that was requested.
 
     Attributes:
-        exercises: the names of the exercises.
+        number: counts the checks of the workspace.
+        exercises: the exercises.
         state: `waiting` for a machine, `running`, or how it ended: `done`, `failed`, `cancelled`.
         waits: what it is waiting for.
         problem: why it failed.
@@ -52,6 +55,7 @@ class _Check:
         cancelled: set when the student cancels it.
     """
 
+    number: int
     exercises: tuple[Exercise, ...]
     player: Player
     state: str = "waiting"
@@ -66,6 +70,7 @@ class _Check:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "number": self.number,
             "state": self.state,
             "exercises": [one.name for one in self.exercises],
             "waits": self.waits,
@@ -79,6 +84,7 @@ class Checks:
     Args:
         workbooks: the files of each lab, by its name.
         progress: stores the results.
+        counts: how often each exercise was checked.
         member: the member of a class in the queue for machines; None without a class.
     """
 
@@ -87,19 +93,24 @@ class Checks:
         workbooks: Mapping[str, Workbook],
         *,
         progress: ProgressBook,
+        counts: CheckCounts,
         member: Member | None = None,
     ) -> None:
         self._workbooks = workbooks
+        self._counts = counts
         self._progress = progress
         self._member = member
         self._lock = threading.Lock()
         self._checks: dict[str, _Check] = {}
+        self._numbers = itertools.count(1)
         self._closed = False
         if member is not None:
             member.turns.join(member.name, self._machines)
 
     def start(self, lab: str, names: Sequence[str]) -> dict[str, Any]:
         """Start checking exercises of a lab.
+
+        Questions whose answers were checked already, or have to wait, are left out.
 
         Args:
             lab: its name.
@@ -110,13 +121,19 @@ class Checks:
 
         Raises:
             InputError: there is no such lab or exercise.
-            HttpError: a check of this lab runs already, or the workspace is full.
+            HttpError: a check of this lab runs already, the workspace is full, or the next
+                check of an answer is possible only later; then the status is 429.
         """
         workbook = self.workbook(lab)
         workbook.workspace.disk.check()
         exercises = workbook.assignment.chosen(names)
-        player = Player(ResultCache(), Toolbox(), most=current_quota())
-        check = _Check(exercises=exercises, player=player, cancelled=threading.Event())
+        player = Player(workbook.workspace.stores.results, Toolbox(), most=current_quota())
+        check = _Check(
+            number=next(self._numbers),
+            exercises=exercises,
+            player=player,
+            cancelled=threading.Event(),
+        )
         with self._lock:
             now = self._checks.get(lab)
             if self._closed or (now is not None and not now.is_over):
@@ -124,12 +141,25 @@ class Checks:
                     f"exercises of {lab} are being checked already: wait for that, or cancel it",
                     status=HTTPStatus.CONFLICT,
                 )
+            known = {one.name: self._known(workbook, one) for one in exercises}
+            check.exercises = tuple(
+                one for one in exercises if known[one.name] is None and not self._wait_s(lab, one)
+            )
+            repeated = {name: result for name, result in known.items() if result is not None}
+            if not check.exercises and not repeated:
+                raise _too_early([(one, self._wait_s(lab, one)) for one in exercises])
+            self._note(lab, repeated)
+            if not check.exercises:
+                check.exercises, check.state = exercises, "done"
             self._checks[lab] = check
+        if check.is_over:
+            self._send_check(lab, check)
+            return self._info(lab, check)
         check.thread = threading.Thread(
             target=self._run, args=(lab, workbook, check), name=f"check-{lab}", daemon=True
         )
         check.thread.start()
-        return check.to_json()
+        return self._info(lab, check)
 
     def cancel(self, lab: str) -> None:
         """End the check of a lab early, if there is one."""
@@ -144,7 +174,11 @@ class Checks:
         """Return the last check of a lab; None if there was none since the server started."""
         with self._lock:
             check = self._checks.get(lab)
-        return None if check is None else check.to_json()
+        return None if check is None else self._info(lab, check)
+
+    def counts(self, lab: str) -> dict[str, Any]:
+        """Return the counts of checks by exercise, as `CheckCount` of the page."""
+        return {name: one.to_json() for name, one in self._counts.of_lab(lab).items()}
 
     def hint(self, lab: str, name: str) -> None:
         """Show one more hint for an exercise that was checked and did not get all points.
@@ -155,7 +189,7 @@ class Checks:
         (exercise,) = self.workbook(lab).assignment.chosen([name])
         with self._lock:
             now = self._progress.read(lab).exercises.get(name)
-            if now is None or not now.checks or now.points >= exercise.points:
+            if now is None or now.points >= exercise.points:
                 raise HttpError(
                     f"{exercise.shown}: a hint is available after a check without full points",
                     status=HTTPStatus.CONFLICT,
@@ -199,6 +233,29 @@ class Checks:
     def _machines(self) -> int:
         return sum(one.state == "running" for one in list(self._checks.values()))
 
+    def _info(self, lab: str, check: _Check) -> dict[str, Any]:
+        return {**check.to_json(), "counts": self.counts(lab)}
+
+    def _known(self, workbook: Workbook, exercise: Exercise) -> ExerciseProgress | None:
+        """Return the result of an answer that was the last one to be checked."""
+        if exercise.term is None:
+            return None  # a check of runs costs time, and reveals no key
+        count = self._counts.of(workbook.place, exercise.name)
+        if count.result is None or count.key != workbook.assignment.question_digest(exercise):
+            return None  # the instructor has corrected it
+        return count.result if count.result.digest == workbook.digest(exercise) else None
+
+    def _wait_s(self, lab: str, exercise: Exercise) -> float:
+        return 0.0 if exercise.term is None else self._counts.of(lab, exercise.name).wait_s()
+
+    def _note(self, lab: str, results: Mapping[str, ExerciseProgress]) -> None:
+        """Store results for the pages, with the hints that were shown before."""
+        known = self._progress.read(lab).exercises
+        hints = {name: one.hints for name, one in known.items()}
+        if results:
+            noted = {name: replace(one, hints=hints.get(name, ())) for name, one in results.items()}
+            self._progress.note_exercises(lab, noted)
+
     # In a check's thread.
 
     def _run(self, lab: str, workbook: Workbook, check: _Check) -> None:
@@ -212,10 +269,12 @@ class Checks:
                     player=check.player,
                     exercises=[one.name for one in check.exercises],
                 )
+                workbook.workspace.stores.trim()
                 if graded.failure:
                     raise HostError(graded.failure)
+                self._log_hidden(lab, workbook, graded)
                 if not check.cancelled.is_set():
-                    self._keep(lab, graded, digests)
+                    self._keep(workbook, graded, digests)
                     state, problem = "done", ""
             if check.cancelled.is_set():
                 state, problem = "cancelled", ""
@@ -227,6 +286,14 @@ class Checks:
         finally:
             check.state, check.problem, check.waits = state, problem, None
             self._send_check(lab, check)
+
+    def _log_hidden(self, lab: str, workbook: Workbook, graded: Graded) -> None:
+        """Write to the terminal what of the reasons is not shown to the student."""
+        for score in graded.scores:
+            for reason in score.reasons:
+                if score.redaction.apply(reason) != reason:
+                    where = f"{lab} for {workbook.submitter.name}, {score.exercise.name}"
+                    _LOG.warning("check of %s: %s", where, reason)
 
     def _take_turn(self, lab: str, check: _Check) -> bool:
         def begin() -> None:
@@ -244,26 +311,48 @@ class Checks:
             f"check {lab}", begin=begin, cancelled=check.cancelled, on_wait=note
         )
 
-    def _keep(self, lab: str, graded: Graded, digests: Mapping[str, str]) -> None:
+    def _keep(self, workbook: Workbook, graded: Graded, digests: Mapping[str, str]) -> None:
+        lab = workbook.place
+        results = {
+            score.exercise.name: ExerciseProgress(
+                points=score.points,
+                most=score.exercise.points,
+                reasons=score.visible_reasons,
+                explained=_explained(score),
+                digest=digests[score.exercise.name],
+            )
+            for score in graded.scores
+        }
         with self._lock:
-            known = self._progress.read(lab).exercises
-            found = {}
-            for score in graded.scores:
-                name = score.exercise.name
-                now = known.get(name, ExerciseProgress())
-                found[name] = ExerciseProgress(
-                    points=score.points,
-                    most=score.exercise.points,
-                    reasons=score.visible_reasons,
-                    explained=_explained(score),
-                    digest=digests[name],
-                    checks=now.checks + 1,
-                    hints=now.hints,
+            counts = {
+                score.exercise.name: self._counts.of(lab, score.exercise.name).checked(
+                    results[score.exercise.name],
+                    compared=score.compared,
+                    key=workbook.assignment.question_digest(score.exercise),
                 )
-            self._progress.note_exercises(lab, found)
+                for score in graded.scores
+            }
+            # Counted first: what cannot be counted is not shown.
+            self._counts.note(lab, counts)
+            self._note(lab, results)
 
     def _send_check(self, lab: str, check: _Check) -> None:
-        self._progress.pages.send("check", lab=lab, check=check.to_json())
+        self._progress.pages.send("check", lab=lab, check=self._info(lab, check))
+
+
+def _too_early(waits: Sequence[tuple[Exercise, float]]) -> HttpError:
+    """Return the error of a check whose questions all have to wait."""
+    exercise, wait_s = min(waits, key=lambda one: one[1])
+    return HttpError(
+        f"{exercise.shown}: the next check of this answer is possible in {_duration(wait_s)}: "
+        "after wrong answers each check has to wait longer",
+        status=HTTPStatus.TOO_MANY_REQUESTS,
+    )
+
+
+def _duration(wait_s: float) -> str:
+    minutes, seconds = divmod(math.ceil(wait_s), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
 
 
 def _explained(score: Score) -> tuple[str, ...]:

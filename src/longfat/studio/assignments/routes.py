@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from longfat.studio.requests import read_json
+from longfat.studio.requests import base_of, read_json
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
 
 def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
     def whole(lab: str) -> dict[str, Any]:
-        return {**checks.workbook(lab).to_json(), "check": checks.info(lab)}
+        exercises = checks.workbook(lab).to_json()
+        return {**exercises, "check": checks.info(lab), "counts": checks.counts(lab)}
 
     async def show(request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(whole, request.path_params["name"]))
@@ -43,30 +44,32 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
     async def part(request: Request) -> Response:
         body = await read_json(request)
         lab, page = request.path_params["name"], body.maybe_name("page") or ""
-        file, text = body.name("file"), body.text("text")
+        file, text, base = body.name("file"), body.text("text"), base_of(body)
         workbook = checks.workbook(lab)
 
-        def write() -> dict[str, str]:
-            workbook.set_part(file, text)
-            digests = workbook.digests()
-            pages.send("part", page=page, lab=lab, file=file, text=text, digests=digests)
-            return digests
+        def write() -> dict[str, Any]:
+            with workbook.workspace.lock:  # so that events are in the order of the saves
+                version = workbook.set_part(file, text, base=base)
+                saved = {"version": version, "digests": workbook.digests()}
+                pages.send("part", page=page, lab=lab, file=file, text=text, **saved)
+            return saved
 
-        return JSONResponse({"digests": await run_in_threadpool(write)})
+        return JSONResponse(await run_in_threadpool(write))
 
     async def answer(request: Request) -> Response:
         body = await read_json(request)
         lab, page = request.path_params["name"], body.maybe_name("page") or ""
-        question, text = body.name("question"), body.text("text")
+        question, text, base = body.name("question"), body.text("text"), base_of(body)
         workbook = checks.workbook(lab)
 
-        def write() -> dict[str, str]:
-            workbook.set_answer(question, text)
-            digests = workbook.digests()
-            pages.send("answer", page=page, lab=lab, question=question, text=text, digests=digests)
-            return digests
+        def write() -> dict[str, Any]:
+            with workbook.workspace.lock:
+                version = workbook.set_answer(question, text, base=base)
+                saved = {"version": version, "digests": workbook.digests()}
+                pages.send("answer", page=page, lab=lab, question=question, text=text, **saved)
+            return saved
 
-        return JSONResponse({"digests": await run_in_threadpool(write)})
+        return JSONResponse(await run_in_threadpool(write))
 
     async def submission(request: Request) -> Response:
         workbook = checks.workbook(request.path_params["name"])

@@ -7,15 +7,15 @@ the handout.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
 import os
 import re
 import stat
-import threading
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,16 +23,18 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.grading import Submission, needed_parts
 from longfat.common.suggest import listed
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError
+from longfat.studio.guarded_files import Base
+from longfat.studio.http_error import HttpError, conflict
+from longfat.studio.workspace import StoredFile, version_of
 from longfat.study import STUDY_FILE
-from longfat.study.document import is_blank, parse_document
+from longfat.study.document import parse_document
 from longfat.study.files import MOST_FILE_BYTES
 from longfat.study.grading import PartKind
-from longfat.study.grading.answers import parse_answers
+from longfat.study.grading.answers import Answer, parse_answers
 from longfat.study.node import Node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from longfat.studio.assignments.assignment import Assignment
     from longfat.studio.workspace import Workspace
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 LONGEST_ANSWER = 200
 """The maximum number of characters of an answer."""
+
+RESERVE_BYTES = 1 << 20
+"""How far the disk quota may be exceeded for the files of a lab's parts: they are handed in."""
 
 _MOST_FILES = 500
 _MOST_ZIP_BYTES = 64 << 20
@@ -75,7 +80,6 @@ class Workbook:
     assignment: Assignment
     workspace: Workspace
     submitter: Submitter
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def place(self) -> str:
@@ -86,6 +90,12 @@ class Workbook:
     def study_path(self) -> str:
         """The study that the canvas shows, below the workspace."""
         return f"{self.place}/{STUDY_FILE}"
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The files of all parts, below the workspace."""
+        parts = self.assignment.grading.parts.values()
+        return frozenset(f"{self.place}/{file}" for part in parts for file in part.files)
 
     @property
     def submission(self) -> Submission:
@@ -99,15 +109,16 @@ class Workbook:
         Raises:
             InputError: they cannot be written.
         """
-        with self._lock:
+        with self.workspace.lock:
             self.workspace.folder(self.place, make=True)
             for path in _files(self.assignment.given.folder):
-                if self._read(path) is not None:
+                stored = self._stored(path)
+                if stored.content is not None:
                     continue
                 content = (self.assignment.given.folder / path).read_bytes()
                 if path == STUDY_FILE:
                     content = _with_seed(content, self.submitter.seed)
-                self._write(path, content)
+                self._write(path, content, stored=stored)
 
     def to_json(self) -> dict[str, Any]:
         """Return the lab and the files, as part of `Exercises` of the page's types."""
@@ -127,60 +138,87 @@ class Workbook:
         return {one.name: self.digest(one) for one in self.assignment.open_exercises}
 
     def digest(self, exercise: Exercise) -> str:
-        """Return the digest of the files that an exercise depends on."""
+        """Return the digest of what an exercise depends on: its answer, and files of parts."""
         found = hashlib.sha256()
         grading = self.assignment.grading
         for name in needed_parts([exercise], grading):
+            if exercise.term is not None and name == exercise.part:
+                found.update(repr(_typed(self.answer(exercise))).encode())
+                continue
             for file in grading.parts[name].files:
                 content = self._read_or_none(file)
                 found.update(f"{file} {-1 if content is None else len(content)}\n".encode())
                 found.update(content or b"")
         return found.hexdigest()[:16]
 
-    def set_part(self, file: str, text: str) -> None:
+    def set_part(self, file: str, text: str, *, base: Base) -> str:
         """Write a file of a part.
 
         Args:
             file: the file, below the folder.
             text: its new content.
+            base: what it is based on.
+
+        Returns:
+            Its new version.
 
         Raises:
             InputError: no part has such a file, it is too large, or cannot be written.
+            HttpError: it was changed meanwhile; the status is 409.
         """
         files = [each for part in self.assignment.grading.parts.values() for each in part.files]
         if file not in files:
             raise InputError(f"no part of {self.place} is in {file!r} (files: {listed(files)})")
         self._check_size(file, content := text.encode())
-        self.workspace.disk.check()
-        with self._lock:
-            self._write(file, content)
+        with self.workspace.lock:
+            stored = self._stored(file)
+            base.check(f"{self.place}/{file}", stored, content)
+            self._write(file, content, stored=stored)
+        return version_of(content)
 
-    def set_answer(self, question: str, text: str) -> str:
+    def set_answer(self, question: str, text: str, *, base: Base) -> str | None:
         """Write an answer into its file, and leave the rest of the file as it is.
 
         Args:
             question: the exercise, or another question in the file.
             text: the answer; empty for none.
+            base: what it is based on: a version of this answer.
 
         Returns:
-            The file.
+            The new version of the answer.
 
         Raises:
             InputError: there is no such question, the answer is invalid, or cannot be written.
+            HttpError: it was changed meanwhile; the status is 409.
         """
         if len(text) > LONGEST_ANSWER or "\n" in text or not text.isprintable():
             raise InputError(f"an answer is a line of at most {LONGEST_ANSWER} characters")
-        self.workspace.disk.check()
-        with self._lock:
+        text = text.strip()
+        with self.workspace.lock:
             for part in self._parts(PartKind.ANSWERS):
                 (file,) = part.files
-                before = self._read_or_none(file) or b""
-                if question in self._answers(part, before):
-                    content = _with_answer(before, question, text.strip(), file=file)
-                    self._check_size(file, content)
-                    self._write(file, content)
-                    return file
+                stored = self._stored(file)
+                answers = self._answers(part, stored.content or b"")
+                if question not in answers:
+                    continue
+                now = answers[question]
+                if not base.force and now != text and _answer_version(now) != base.version:
+                    raise conflict(f"the answer to {question}", is_known=base.version is not None)
+                content = _with_answer(stored.content or b"", question, text, file=file)
+                self._check_size(file, content)
+                self._write(file, content, stored=stored)
+                return _answer_version(text)
         raise InputError(f"there is no question {question[:80]!r} in {self.place}")
+
+    def answer(self, exercise: Exercise) -> Answer | None:
+        """Return the answer to a question; None if there is none, or the file cannot be read."""
+        (file,) = self.assignment.grading.parts[exercise.part].files
+        with contextlib.suppress(InputError):
+            answers = parse_answers(self._read_or_none(file) or b"", file=file)
+            answer = answers.get(exercise.name)
+            if answer is not None and not answer.is_blank:
+                return answer
+        return None
 
     def pack(self) -> bytes:
         """Return the submission as a ZIP file: one folder, named after the student.
@@ -218,15 +256,20 @@ class Workbook:
         if part.kind is PartKind.ANSWERS:
             content = self._read_or_none(part.files[0]) or b""
             answers = self._answers(part, content)
-            found["answers"] = [{"name": name, "text": text} for name, text in answers.items()]
+            found["answers"] = [
+                {"name": name, "text": text, "version": _answer_version(text)}
+                for name, text in answers.items()
+            ]
         return found
 
     def _file(self, part: Part, file: str) -> dict[str, Any]:
         """Return a file of a part; without its text if that is not edited in the page."""
         about: dict[str, Any] = {"file": file, "text": None, "size_bytes": None, "problem": ""}
-        about["is_canvas"] = file == STUDY_FILE
+        about |= {"is_canvas": file == STUDY_FILE, "version": None}
         try:
-            content = self._read(file)
+            stored = self._stored(file)
+            content = stored.content
+            about["version"] = stored.version
             about["size_bytes"] = None if content is None else len(content)
             by_hand = part.kind not in (PartKind.IPERF3, PartKind.ANSWERS)
             if by_hand and not about["is_canvas"]:
@@ -243,17 +286,16 @@ class Workbook:
         Questions of hidden exercises are included only if the student's own file names them.
         """
         questions = [one.name for one in self.assignment.open_exercises if one.part == part.name]
-        found = dict.fromkeys(questions, "")
-        try:
-            root = Node(raw=parse_document(content, file=part.files[0]), file=part.files[0])
-            found |= dict.fromkeys((name for name in root.named("answers") if name.strip()), "")
-            answers = parse_answers(content, file=part.files[0])
-        except InputError:
-            return found  # a check reports it, and the next answer rewrites it
-        return found | {name: one.text for name, one in answers.items() if name in found}
+        texts = _texts(content, part.files[0])
+        return dict.fromkeys(questions, "") | {
+            name: text for name, text in texts.items() if name.strip()
+        }
 
     def _read(self, file: str) -> bytes | None:
-        return self.workspace.read_or_none(f"{self.place}/{file}", most_bytes=MOST_FILE_BYTES)
+        return self._stored(file).content
+
+    def _stored(self, file: str) -> StoredFile:
+        return self.workspace.stored(f"{self.place}/{file}", most_bytes=MOST_FILE_BYTES)
 
     def _read_or_none(self, file: str) -> bytes | None:
         """Return a file; None if it does not exist or cannot be read, which a check reports."""
@@ -262,10 +304,12 @@ class Workbook:
         except InputError:
             return None
 
-    def _write(self, file: str, content: bytes) -> None:
+    def _write(self, file: str, content: bytes, *, stored: StoredFile) -> None:
+        if len(content) > len(stored.content or b""):
+            self.workspace.disk.check(reserve_bytes=RESERVE_BYTES)
         above = file.rpartition("/")[0]
         self.workspace.folder(f"{self.place}/{above}" if above else self.place, make=True)
-        self.workspace.write(f"{self.place}/{file}", content)
+        self.workspace.replace(f"{self.place}/{file}", content, stored=stored)
 
     def _check_size(self, file: str, content: bytes) -> None:
         most = self.assignment.grading.limits.input_bytes
@@ -305,33 +349,52 @@ def _with_seed(content: bytes, seed: int) -> bytes:
 
 
 def _with_answer(content: bytes, question: str, text: str, *, file: str) -> bytes:
-    """Return a file of answers with one answer replaced; comments are kept."""
+    """Return a file of answers with one answer replaced; all other lines are kept."""
     value = text if _PLAIN.fullmatch(text) or not text else json.dumps(text, ensure_ascii=False)
     line = f"{question}: {value}".rstrip()
-    old = r'(?:"(?:[^"\\\n]|\\.)*"|[^"#\n]*?)'
-    pattern = re.compile(
-        rf"^{re.escape(question)}[ \t]*:[ \t]*{old}[ \t]*(#[^\n]*)?$", re.MULTILINE
+    comment = re.compile(
+        rf"""["']?{re.escape(question)}["']?[ \t]*:[ \t]*"""
+        r"""(?:"(?:[^"\\\n]|\\.)*"|[^"#\n]*?)[ \t]*(?P<comment>#[^\n]*)?"""
     )
-    try:
-        before = content.decode()
-        after, count = pattern.subn(
-            lambda found: f"{line}  {found[1] or ''}".rstrip(), before, count=1
-        )
-        if not count:
-            after = f"{before.rstrip()}\n{line}\n".lstrip("\n")
-        if _texts(after.encode(), file) == {**_texts(content, file), question: text}:
-            return after.encode()
-        answers = _texts(content, file)
-    except (InputError, UnicodeDecodeError):
-        answers = {}
-    answers[question] = text
+    own = re.compile(rf"""["']?{re.escape(question)}["']?[ \t]*:(?:[ \t]|$)""")
+    lines: list[str] = []
+    is_written = False
+    # Bytes that are no text stay as they are.
+    for before in content.decode(errors="surrogateescape").rstrip("\n").split("\n"):
+        if not own.match(before):
+            lines.append(before)
+        elif not is_written:
+            kept = comment.fullmatch(before.rstrip("\r"))
+            lines.append(f"{line}  {(kept and kept['comment']) or ''}".rstrip())
+            is_written = True
+    if not is_written:
+        while lines and not lines[-1].strip():
+            lines.pop()
+        lines.append(line)
+    after = ("\n".join(lines).lstrip("\n") + "\n").encode(errors="surrogateescape")
+    answers = {**_texts(content, file), question: text}
+    if _without_blanks(_texts(after, file)) == _without_blanks(answers):
+        return after
+    # The line is within a text over several lines.
     written = (f"{name}: {json.dumps(each, ensure_ascii=False)}" for name, each in answers.items())
     return ("\n".join(written) + "\n").encode()
 
 
+def _without_blanks(answers: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in answers.items() if text}
+
+
+def _typed(answer: Answer | None) -> str | None:
+    """Return an answer as it was typed, or why that cannot be read; None if there is none."""
+    return None if answer is None else answer.text or answer.problem
+
+
+def _answer_version(text: str) -> str | None:
+    return version_of(text.encode()) if text else None
+
+
 def _texts(content: bytes, file: str) -> dict[str, str]:
-    if is_blank(content):
+    try:
+        return {name: one.text for name, one in parse_answers(content, file=file).items()}
+    except InputError:
         return {}
-    root = Node(raw=parse_document(content, file=file), file=file)
-    found = dict.fromkeys(root.named("answers"), "")
-    return found | {name: one.text for name, one in parse_answers(content, file=file).items()}

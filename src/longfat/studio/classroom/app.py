@@ -158,10 +158,12 @@ class ClassApp:
                     keys=keys(folder, workspace_id(place), _STUDENTS),
                     static=static,
                     drafts=drafts,
+                    counts=None if state is None else state / "checks" / f"{folder}.json",
                     member=Member(turns=self._turns, name=folder),
                     book=book,
                     assignments=assignments,
                     most_bytes=limits.disk,
+                    caches=None if state is None else state / "caches" / folder,
                     submitter=Submitter(name=entry.name or folder, folder=folder, seed=seed),
                 ),
             )

@@ -106,7 +106,7 @@ it had opened is logged out. Select the new one to copy it:</p>
 {% endif %}
 <p>Online: {{ there }} of {{ students | length }} students. Machines running: {{ machines }}.
 Students waiting for a machine: {{ waiting }}. Limits: {{ limits }}.
-Progress is as reported by the students' pages. It is not a grade.
+Progress is as reported by the students' pages, and checks are counted here. It is not a grade.
 {% if every_s %}This page reloads every {{ every_s }} s.{% endif %}</p>
 <div class="wide" tabindex="0" role="group" aria-label="Students">
 <table>
@@ -127,6 +127,7 @@ Progress is as reported by the students' pages. It is not a grade.
 <span{% if lab.steps and lab.steps == lab.step_count %} class="done"{% endif %}>{{ lab.lab }}:
 {{ lab.steps }} of {{ lab.step_count }} steps</span>{% if lab.most_points %},
 {{ "%g" | format(lab.points) }} of {{ "%g" | format(lab.most_points) }} points checked{% endif %}
+{% if lab.checks %}, {{ lab.checks }} check{{ "" if lab.checks == 1 else "s" }}{% endif %}
 {% if lab.claim_count %},
 {{ lab.claims }} of {{ lab.claim_count }} claims{% endif %}
 {% if lab.answer_count %}, {{ lab.answers }} of {{ lab.answer_count }} answers{% endif %}

@@ -18,9 +18,19 @@ export interface OpenedDocument {
   name: string;
   /** Where it is saved; null for a lab and for what was converted from another format. */
   path: string | null;
+  /** The version of its file, to be sent with what is saved; null if it has none. */
+  version: string | null;
   lab: string | null;
   text: string;
   /** The parts of a MiniEdit file or Mininet script that could not be converted. */
+  warnings: string[];
+}
+
+/** PUT /api/document: `path`, `text`, the `version` that it is based on, and `force` to overwrite another one. */
+export interface SavedDocument {
+  path: string;
+  version: string;
+  /** What could not be converted to the file's format. */
   warnings: string[];
 }
 

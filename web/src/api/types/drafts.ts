@@ -16,6 +16,8 @@ export interface Draft {
   path: string | null;
   lab: string | null;
   saved: string;
+  /** The version of the file as it was read or saved last. */
+  version: string | null;
   chosen_case: string | null;
   session: string | null;
   shown_run: string | null;

@@ -11,6 +11,8 @@ export interface ExerciseFile {
   problem: string;
   /** The canvas shows it: it is the lab's study. */
   is_canvas: boolean;
+  /** To be sent with what is saved; null if it does not exist yet. */
+  version: string | null;
 }
 
 export interface ExercisePart {
@@ -18,7 +20,7 @@ export interface ExercisePart {
   kind: "study" | "setup" | "network" | "answers" | "iperf3";
   files: ExerciseFile[];
   /** For answers: how many exist, or are required. */
-  answers: { name: string; text: string }[];
+  answers: { name: string; text: string; version: string | null }[];
 }
 
 export interface Exercise {
@@ -33,11 +35,30 @@ export interface Exercise {
 }
 
 export interface ExerciseCheck {
+  /** Counts the checks of a workspace. */
+  number: number;
   state: "waiting" | "running" | "done" | "failed" | "cancelled";
   exercises: string[];
   /** What it is waiting for; null if it is not queued. */
   waits: string | null;
   problem: string;
+  /** As of `Exercises`. */
+  counts: Record<string, CheckCount>;
+}
+
+/** The checks of an exercise, as the server counts them. */
+export interface CheckCount {
+  checks: number;
+  /** Of a question: wrong answers since the last right one. */
+  wrong: number;
+  /** How long the next check has to wait, in seconds. */
+  wait_s: number;
+}
+
+/** The answer to PUT of a part or an answer. */
+export interface SavedInput {
+  version: string | null;
+  digests: Record<string, string>;
 }
 
 /** GET /api/labs/NAME/exercises, of a lab with exercises. */
@@ -56,10 +77,12 @@ export interface Exercises {
   digests: Record<string, string>;
   /** The last check; null if there was none since the server started. */
   check: ExerciseCheck | null;
+  /** The exercises that were checked. */
+  counts: Record<string, CheckCount>;
 }
 
 /** Also sent on /ws/progress. */
 export type ExerciseEvent =
-  | { event: "part"; page: string; lab: string; file: string; text: string; digests: Record<string, string> }
-  | { event: "answer"; page: string; lab: string; question: string; text: string; digests: Record<string, string> }
+  | ({ event: "part"; page: string; lab: string; file: string; text: string } & SavedInput)
+  | ({ event: "answer"; page: string; lab: string; question: string; text: string } & SavedInput)
   | { event: "check"; lab: string; check: ExerciseCheck };

@@ -11,6 +11,14 @@ export interface PacketdrillOverview {
   ip_versions: string[];
 }
 
+/** GET /api/packetdrill/script?path=... */
+export interface PacketdrillScript {
+  path: string;
+  text: string;
+  /** To be sent with what is saved. */
+  version: string;
+}
+
 /** POST /api/packetdrill/run; its answer is a PacketdrillReport. */
 export interface PacketdrillRequest {
   path: string;

@@ -26,6 +26,8 @@ export interface LabProgress {
   answer_count: number;
   /** The exercises that were checked; written only by the server. */
   exercises: Record<string, ExerciseProgress>;
+  /** How often each exercise was checked, as the server counts it. */
+  checks: Record<string, number>;
   changed_s: number;
 }
 
@@ -36,9 +38,8 @@ export interface ExerciseProgress {
   reasons: string[];
   /** Explanations of the mistakes found. */
   explained: string[];
-  /** Digest of the files that were checked. */
+  /** Digest of the answer and the files that were checked. */
   digest: string;
-  checks: number;
   /** The hints that were shown on request. */
   hints: string[];
 }
@@ -64,5 +65,6 @@ export interface ProgressSummary {
   /** Counts over the exercises that were checked. */
   points: number;
   most_points: number;
+  checks: number;
   changed_s: number;
 }
