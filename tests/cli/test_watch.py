@@ -157,6 +157,22 @@ def test_missing_probes_are_added_and_change_no_figure(study: Path) -> None:
     assert str(watched) in done.stderr.replace("\n", "")
 
 
+def test_the_pace_may_be_full_speed(study: Path) -> None:
+    done = longfat("watch", "small.yaml", "--case", "own", "--pace", "max", cwd=study.parent)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_kept_run_is_queried_by_its_study_and_parameters(tmp_path: Path) -> None:
+    grid = STUDY.partition("cases:")[0].replace("10ms", "$<delay>") + "grid: {delay: [10ms]}\n"
+    (tmp_path / "small.yaml").write_text(grid)
+    done = longfat("watch", "small.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    sql = "select study, name, number from runs natural join parameters where study = 'small'"
+    answer = longfat("query", sql, "--json", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout) == [{"study": "small", "name": "delay", "number": 0.01}]
+
+
 def test_ctrl_c_restores_the_terminal_and_leaves_nothing(study: Path, own_kernels: Path) -> None:
     cwd = study.parent
     terminal = Terminal(
@@ -199,6 +215,7 @@ def test_a_kill_leaves_no_process_and_no_run(study: Path, own_kernels: Path) -> 
         (("small.yaml", "--pace", "0"), "--pace"),
         (("small.yaml", "--window", "1 parsec"), "--window"),
         (("small.yaml", "--window", "1ms"), "1s to 86400s"),
+        (("small.yaml", "--pace", "fast"), "--pace"),
         (("nowhere",), "there is no file, folder or lab 'nowhere'"),
     ],
 )

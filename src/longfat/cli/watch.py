@@ -12,7 +12,13 @@ from rich.text import Text
 from longfat.analysis.verdict import judge
 from longfat.cli.completion import complete_case, complete_study
 from longfat.cli.console import echo, stderr, stdout
-from longfat.cli.options import json_option, pace_option, seed_option, study_kernel_option
+from longfat.cli.options import (
+    json_option,
+    pace_factor,
+    pace_option,
+    seed_option,
+    study_kernel_option,
+)
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
@@ -81,7 +87,7 @@ def watch(
     study: str,
     *,
     names: tuple[str, ...],
-    pace: float | None,
+    pace: float | str | None,
     window_s: float,
     seed: int | None,
     kernel: str | None,
@@ -110,7 +116,7 @@ def watch(
             name=name,
             planned=planned,
             out=out if out is not None else Path("runs") / plan.name,
-            pace=pace,
+            pace=pace_factor(pace),
             window_s=window_s,
         )
         runs[name] = ()

@@ -63,6 +63,8 @@ class Order:
             watched.case,
             name=self.name,
             out=self.out,
+            study=self.study,
+            parameters=self.planned.parameters,
             places=self.planned.places,
             on_start=live.begin,
             on_progress=on_progress,
