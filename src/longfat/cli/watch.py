@@ -9,7 +9,7 @@ import click
 
 from longfat.analysis.verdict import judge
 from longfat.cli.completion import complete_study
-from longfat.cli.console import echo, stdout
+from longfat.cli.console import stdout
 from longfat.cli.options import (
     cases_option,
     pace_factor,
@@ -19,13 +19,12 @@ from longfat.cli.options import (
 )
 from longfat.errors import InputError
 from longfat.model.units import parse_time_s
-from longfat.output.watch import Order, case_lines, watch_in_lines, watch_on_screen
+from longfat.output.watch import Order, case_lines, watch_case
 from longfat.study import read_study
 from longfat.study.choose import check_names, choose_cases
 from longfat.study.labs import find_study
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
     from longfat.execution.runs import Run
@@ -69,7 +68,6 @@ def watch(
     """
     plan = read_study(find_study(study))
     check_names([plan], names)
-    console = stdout()
     runs: dict[str, tuple[Run, ...]] = {}
     cases = choose_cases(plan, names=names, seed=seed, seeds=1, kernel=kernel)
     for name, planned in cases.items():
@@ -86,12 +84,7 @@ def watch(
             runs[name] = (run,)
             return list(case_lines(judge(plan, runs), name))
 
-        if _can_draw(console):
-            watch_on_screen(order, console=console, ending=ending)
-        else:
-            echo(f"{order.study} / {order.name}")
-            for line in ending(watch_in_lines(order, write=echo)):
-                echo(line.plain)
+        watch_case(order, console=stdout(), ending=ending)
 
 
 def _window_s(text: str) -> float:
@@ -103,8 +96,3 @@ def _window_s(text: str) -> float:
         allowed = f"{_LEAST_WINDOW_S}s to {_LONGEST_WINDOW_S}s"
         raise InputError(f"--window: {text!r} is outside of what is allowed: {allowed}")
     return window_s
-
-
-def _can_draw(console: Console) -> bool:
-    utf = console.encoding.lower().startswith("utf")
-    return console.is_terminal and not console.is_dumb_terminal and utf

@@ -50,7 +50,7 @@ class Growing:
 def whole(plan: Plan, growing: Growing) -> LiveRun:
     """What is known at the run's end."""
     growing.grow(1)
-    with LiveRun(plan) as live:
-        live.set_folder(growing.folder)
-        live.poll()
-        return live
+    live = LiveRun(plan)
+    live.folder = growing.folder
+    live.poll()
+    return live

@@ -15,15 +15,15 @@ from tests.output.watch.conftest import Growing
 
 def lines_in_steps(plan: Plan, folder: Path, steps: int) -> list[str]:
     growing = Growing(folder)
-    with LiveRun(plan) as live:
-        live.set_folder(growing.folder)
-        seconds = SecondLines(live)
-        lines: list[str] = []
-        for step in range(1, steps + 1):
-            growing.grow(step / steps)
-            live.poll()
-            lines += seconds.new()
-        return lines + list(seconds.new(ended=True)) + list(seconds.new(ended=True))
+    live = LiveRun(plan)
+    live.folder = growing.folder
+    seconds = SecondLines(live)
+    lines: list[str] = []
+    for step in range(1, steps + 1):
+        growing.grow(step / steps)
+        live.poll()
+        lines += seconds.new()
+    return lines + list(seconds.new(ended=True)) + list(seconds.new(ended=True))
 
 
 def test_lines_do_not_depend_on_when_they_are_read(plan: Plan, tmp_path: Path) -> None:
@@ -53,11 +53,11 @@ def test_a_line_has_every_quantity(plan: Plan, tmp_path: Path) -> None:
 
 def test_what_is_not_known_is_a_hyphen(plan: Plan, growing: Growing) -> None:
     growing.grow(1)
-    with LiveRun(plan) as live:
-        live.set_folder(growing.folder)
-        live.poll()
-        for flow in live.flows.values():
-            flow.rtt.times_s.clear()
-            flow.rtt.values.clear()
-        first = next(SecondLines(live).new())
+    live = LiveRun(plan)
+    live.folder = growing.folder
+    live.poll()
+    for flow in live.flows.values():
+        flow.rtt.times_s.clear()
+        flow.rtt.values.clear()
+    first = next(SecondLines(live).new())
     assert first.count("RTT -  cwnd") == 3

@@ -41,18 +41,18 @@ def test_a_run_seen_in_steps_is_the_run_seen_at_its_end(
     plan: Plan, whole: LiveRun, tmp_path: Path
 ) -> None:
     stepwise = Growing(tmp_path / "steps")
-    with LiveRun(plan) as live:
-        live.set_folder(stepwise.folder)
+    live = LiveRun(plan)
+    live.folder = stepwise.folder
+    live.poll()
+    assert live.time_s == 0
+    before_s = 0.0
+    for step in range(1, 41):
+        stepwise.grow(step / 40)
         live.poll()
-        assert live.time_s == 0
-        before_s = 0.0
-        for step in range(1, 41):
-            stepwise.grow(step / 40)
-            live.poll()
-            assert live.time_s >= before_s
-            before_s = live.time_s
-        assert live.queues == whole.queues
-        assert live.flows == whole.flows
+        assert live.time_s >= before_s
+        before_s = live.time_s
+    assert live.queues == whole.queues
+    assert live.flows == whole.flows
 
 
 def test_what_was_seen_agrees_with_iperf3(whole: LiveRun) -> None:
@@ -111,36 +111,30 @@ def test_a_single_connection_is_no_stream_where_there_is_a_control_connection() 
     assert data_ports({40000: 0.1}, {}, has_control=False) == [40000]
 
 
-def test_an_open_file_is_read_on_after_the_run_has_moved(
-    plan: Plan, growing: Growing, whole: LiveRun, tmp_path: Path
-) -> None:
-    with LiveRun(plan) as live:
-        live.set_folder(growing.folder)
-        live.poll()
-        growing.folder.rename(tmp_path / "kept")
-        live.poll()
-        assert live.queues == whole.queues
-
-
-def test_a_run_that_ended_before_the_first_look_is_read_where_it_is_kept(
-    plan: Plan, growing: Growing, whole: LiveRun, tmp_path: Path
-) -> None:
-    with LiveRun(plan) as live:
-        live.set_folder(tmp_path / "gone")
-        live.poll()
-        live.set_folder(growing.folder)
-        live.poll()
-        assert live.time_s == whole.time_s > 0
-        assert live.queues == whole.queues
+def test_reading_goes_on_where_the_run_is_kept(plan: Plan, whole: LiveRun, tmp_path: Path) -> None:
+    growing = Growing(tmp_path / "staged")
+    live = LiveRun(plan)
+    live.poll()  # the run has no folder yet
+    live.folder = growing.folder
+    growing.grow(0.5)
+    live.poll()
+    growing.grow(1)
+    growing.folder.rename(tmp_path / "kept")
+    live.poll()
+    assert 0 < live.time_s < whole.time_s
+    live.folder = tmp_path / "kept"
+    live.poll()
+    assert live.time_s == whole.time_s
+    assert live.queues == whole.queues
 
 
 @pytest.mark.parametrize("content", [b"foreign\n", b'{"every_ns": 1, "sources": []}\n' + bytes(16)])
 def test_a_foreign_file_is_an_error(plan: Plan, growing: Growing, content: bytes) -> None:
     (growing.folder / "raw/tcp.samples").write_bytes(content)
-    with LiveRun(plan) as live:
-        live.set_folder(growing.folder)
-        with pytest.raises(MachineError, match=r"tcp\.samples: "):
-            live.poll()
+    live = LiveRun(plan)
+    live.folder = growing.folder
+    with pytest.raises(MachineError, match=r"tcp\.samples: "):
+        live.poll()
 
 
 @settings(max_examples=30, deadline=None)
@@ -156,12 +150,12 @@ def test_broken_samples_are_an_error_or_left_out(
         content[head + place : head + place + len(junk)] = junk
         (folder / "raw" / name).write_bytes(content)
     plan = plan_watch(Case.from_json(json.loads((DATA / "case.json").read_text())))
-    with LiveRun(plan) as live:
-        live.set_folder(folder)
-        try:
-            live.poll()
-        except MachineError as error:
-            assert ".samples" in str(error) or "sampler" in str(error)
+    live = LiveRun(plan)
+    live.folder = folder
+    try:
+        live.poll()
+    except MachineError as error:
+        assert ".samples" in str(error) or "sampler" in str(error)
 
 
 def rows(samples: Sequence[tuple[int, int, str]]) -> list[dict[str, object]]:

@@ -119,8 +119,8 @@ def test_an_ended_flow_has_no_current_value(whole: LiveRun, case: Case) -> None:
 
 def test_a_case_with_nothing_to_see_says_so(case: Case) -> None:
     empty = dataclasses.replace(case, probes=(), flows=(), setup=())
-    with LiveRun(plan_watch(empty)) as live:
-        text = "\n".join(plain(shown(live, empty, width=100, height=24, virtual_s=0.5)))
+    live = LiveRun(plan_watch(empty))
+    text = "\n".join(plain(shown(live, empty, width=100, height=24, virtual_s=0.5)))
     assert "no set-up line makes a queue" in text
     assert text.count("no flow of bulk TCP") == 3
     assert "booting" in text
@@ -137,9 +137,9 @@ def test_what_cannot_be_read_ends_the_run_and_not_the_drawing(case: Case, growin
         pace=None,
         window_s=30.0,
     )
-    with LiveRun(plan_watch(case)) as live:
-        live.set_folder(growing.folder)
-        screen = Screen(order, live, console=console)
-        console.print(screen, height=24)
-        with pytest.raises(MachineError, match=r"tcp\.samples: "):
-            screen.progress(Progress("red", 3.4, 5.0))
+    live = LiveRun(plan_watch(case))
+    live.folder = growing.folder
+    screen = Screen(order, live, console=console)
+    console.print(screen, height=24)
+    with pytest.raises(MachineError, match=r"tcp\.samples: "):
+        screen.progress(Progress("red", 3.4, 5.0))

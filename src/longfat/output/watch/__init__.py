@@ -12,6 +12,6 @@ the machine is held from outside (`longfat.engine.machine.pace`).
 
 from longfat.output.watch.lines import case_lines
 from longfat.output.watch.plan import Order
-from longfat.output.watch.play import watch_in_lines, watch_on_screen
+from longfat.output.watch.play import watch_case
 
-__all__ = ["Order", "case_lines", "watch_in_lines", "watch_on_screen"]
+__all__ = ["Order", "case_lines", "watch_case"]

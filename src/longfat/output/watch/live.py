@@ -13,7 +13,7 @@ import itertools
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from longfat.errors import MachineError
 from longfat.model.probes import Queue, Tcp, queue, tcp
@@ -217,47 +217,50 @@ class _SampleFile:
     def __init__(self, name: str, add: Callable[[float, list[Message]], None]) -> None:
         self._name = name
         self._add = add
-        self._file: BinaryIO | None = None
+        self._offset = 0
         self._waiting: list[Message] = []
         self.stream = SampleStream(name=name)
 
     def read(self, folder: Path) -> None:
-        """Read what is new in the folder's file; an open one can be read on after a rename."""
-        if self._file is None:
-            with contextlib.suppress(OSError):
-                self._file = (folder / "raw" / self._name).open("rb")
-        while self._file is not None and (piece := self._file.read(_PIECE_BYTES)):
-            self._waiting += self.stream.feed(piece)
-            # Sample by sample, so that the result does not depend on how the file was read.
-            whole = [one for one in self._waiting if one.time_s <= self.stream.time_s]
-            del self._waiting[: len(whole)]
-            for time_s, sample in itertools.groupby(whole, key=lambda one: one.time_s):
-                self._add(time_s, list(sample))
+        """Read what is new in the folder's file, if there is one."""
+        with (
+            contextlib.suppress(FileNotFoundError),
+            (folder / "raw" / self._name).open("rb") as file,
+        ):
+            file.seek(self._offset)
+            while piece := file.read(_PIECE_BYTES):
+                self._offset += len(piece)
+                self._feed(piece)
 
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
+    def _feed(self, piece: bytes) -> None:
+        self._waiting += self.stream.feed(piece)
+        # Sample by sample, so that the result does not depend on how the file was read.
+        whole = [one for one in self._waiting if one.time_s <= self.stream.time_s]
+        del self._waiting[: len(whole)]
+        for time_s, sample in itertools.groupby(whole, key=lambda one: one.time_s):
+            self._add(time_s, list(sample))
 
 
 class LiveRun:
-    """A run that is being watched; use it as a context manager.
+    """A run that is being watched.
 
     Args:
         plan: what to watch.
 
     Attributes:
+        folder: the folder that the run's guest fills; None before the run has one. It is
+            renamed when the run has ended.
         queues: the state of the queues, by interface.
         flows: the state of the flows, by name.
         every_s: the longest time between two samples, in seconds.
     """
 
     def __init__(self, plan: Plan) -> None:
+        self.folder: Path | None = None
         self.queues = {name: QueueSeen(limit_bytes=limit) for name, limit in plan.queues.items()}
         self.flows = {flow.name: FlowSeen() for flow in plan.flows.values()}
         probes = (*plan.case.probes_of(Queue), *plan.case.probes_of(Tcp))
         self.every_s = max((probe.every_s for probe in probes), default=0.1)
-        self._folder: Path | None = None
         self._files = []
         for probe in probes:
             add = self._add_queues
@@ -266,17 +269,6 @@ class LiveRun:
                 add = FlowSockets(flows, self.flows).add
             self._files.append(_SampleFile(probe.samples_file, add))
 
-    def __enter__(self) -> LiveRun:
-        return self
-
-    def __exit__(self, *ending: object) -> None:
-        for file in self._files:
-            file.close()
-
-    def set_folder(self, folder: Path) -> None:
-        """Set the folder that the run's guest fills, or that it was renamed to at its end."""
-        self._folder = folder
-
     def poll(self) -> None:
         """Read new data.
 
@@ -284,9 +276,9 @@ class LiveRun:
             MachineError: a file is not what a sampler writes.
         """
         try:
-            if self._folder is not None:
+            if self.folder is not None:
                 for file in self._files:
-                    file.read(self._folder)
+                    file.read(self.folder)
         except UNREADABLE as error:
             raise MachineError(
                 f"a sampler's file cannot be read: {type(error).__name__} {error}"
@@ -295,8 +287,6 @@ class LiveRun:
     @property
     def time_s(self) -> float:
         """Return the virtual time after the traffic's start up to which all samples are read."""
-        if self._folder is None:
-            return 0.0
         return min((file.stream.time_s for file in self._files), default=0.0)
 
     def _add_queues(self, time_s: float, messages: list[Message]) -> None:

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from rich.live import Live
+from rich.text import Text
 
 from longfat.engine.machine import Pace
 from longfat.execution import run_case
@@ -17,9 +18,9 @@ from longfat.output.watch.screen import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from rich.console import Console
-    from rich.text import Text
 
     from longfat.execution import Progress
     from longfat.execution.runs import Run
@@ -30,21 +31,22 @@ _READ_EVERY_S = 0.1
 _LAST_LEAST, _LAST_HIGH = 14, 40  # rows of the last picture
 
 
-def watch_on_screen(
-    order: Order, *, console: Console, ending: Callable[[Run], Sequence[Text]]
-) -> None:
-    """Run a case with a live view; its last picture, of the whole run, stays on the terminal.
+def watch_case(order: Order, *, console: Console, ending: Callable[[Run], Sequence[Text]]) -> None:
+    """Run a case with a live view; where that cannot be drawn, with a line a virtual second.
+
+    The view's last picture, of the whole run, stays on the terminal.
 
     Args:
         order: the case.
-        console: the terminal.
-        ending: returns the lines below the last picture.
+        console: a terminal, or where the lines go.
+        ending: returns the lines below the last picture or line.
 
     Raises:
         LongfatError: as of `longfat.execution.run_case`.
     """
     plan = plan_watch(order.planned.case)
-    with LiveRun(plan) as live:
+    live = LiveRun(plan)
+    if _can_draw(console):
         screen = Screen(order, live, console=console)
         # The alternate screen of the terminal leaves no trace, however the run ends.
         with Live(
@@ -57,48 +59,51 @@ def watch_on_screen(
         ):
             run = _run(order, plan, live, on_progress=screen.progress)
         screen.end(run)
-        lines = ending(run)
+        last = ending(run)
         # Picture, lines and the next prompt must fit on the screen together.
-        height = min(console.height - len(lines) - 2, _LAST_HIGH)
+        height = min(console.height - len(last) - 2, _LAST_HIGH)
         console.print(screen, height=max(_LAST_LEAST, height))
-        for line in lines:
-            console.print(line, soft_wrap=True)
+    else:
+        run = _run_in_lines(order, plan, live, console=console)
+        last = ending(run)
+    for line in last:
+        console.print(line, soft_wrap=True)
 
 
-def watch_in_lines(order: Order, *, write: Callable[[str], None]) -> Run:
-    """Run a case and write a line for each virtual second as soon as it has passed.
+def _can_draw(console: Console) -> bool:
+    utf = console.encoding.lower().startswith("utf")
+    return console.is_terminal and not console.is_dumb_terminal and utf
 
-    Args:
-        order: the case.
-        write: called with each line of `longfat.output.watch.lines`.
 
-    Raises:
-        LongfatError: as of `longfat.execution.run_case`.
-    """
-    plan = plan_watch(order.planned.case)
-    with LiveRun(plan) as live:
-        lines = SecondLines(live)
-        next_s = 0.0
+def _run_in_lines(order: Order, plan: Plan, live: LiveRun, *, console: Console) -> Run:
+    """Run a case and print a line for each virtual second as soon as it has passed."""
+    lines = SecondLines(live)
+    next_s = 0.0
 
-        def progress(_: Progress) -> None:
-            nonlocal next_s
-            if (now_s := time.monotonic()) < next_s:
-                return
-            next_s = now_s + _READ_EVERY_S
-            live.poll()
-            for line in lines.new():
-                write(line)
+    def progress(_: Progress) -> None:
+        nonlocal next_s
+        if (now_s := time.monotonic()) < next_s:
+            return
+        next_s = now_s + _READ_EVERY_S
+        live.poll()
+        for line in lines.new():
+            console.print(Text(line), soft_wrap=True)
 
-        run = _run(order, plan, live, on_progress=progress)
-        for line in lines.new(ended=True):
-            write(line)
-        return run
+    console.print(Text(f"{order.study} / {order.name}"), soft_wrap=True)
+    run = _run(order, plan, live, on_progress=progress)
+    for line in lines.new(ended=True):
+        console.print(Text(line), soft_wrap=True)
+    return run
 
 
 def _run(
     order: Order, plan: Plan, live: LiveRun, *, on_progress: Callable[[Progress], None]
 ) -> Run:
     """Run a case, with its pace from the traffic's start on, and read all that it left."""
+
+    def start(folder: Path) -> None:
+        live.folder = folder
+
     run = run_case(
         plan.case,
         name=order.name,
@@ -106,10 +111,10 @@ def _run(
         study=order.study,
         parameters=order.planned.parameters,
         places=order.planned.places,
-        on_start=live.set_folder,
+        on_start=start,
         on_progress=on_progress,
         pace=None if order.pace is None else Pace(factor=order.pace, from_s=TRAFFIC_START_S),
     )
-    live.set_folder(run.folder)
+    live.folder = run.folder
     live.poll()
     return run
