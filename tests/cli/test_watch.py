@@ -48,7 +48,7 @@ claims:
   - it is overfull: own.bulk.receiver > 25mbit
 """
 
-ENTER, LEAVE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
+ENTER, LEAVE, SHOW_CURSOR, HOME = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[H"
 
 
 @pytest.fixture
@@ -65,7 +65,8 @@ class Terminal:
         self, *arguments: str, cwd: Path, columns: int = 100, rows: int = 30, **environment: str
     ) -> None:
         self.near, far = pty.openpty()
-        fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
+        self.far = far
+        self.resize(columns=columns, rows=rows)
         self.modes = termios.tcgetattr(far)
         kept = {
             name: text for name, text in os.environ.items() if name not in ("NO_COLOR", "LINES")
@@ -79,24 +80,27 @@ class Terminal:
             stderr=far,
             env={**kept, "TERM": "xterm-256color", **environment},
         )
-        self.far = far
-        self.said = b""
+        self.output = b""
+
+    def resize(self, *, columns: int, rows: int) -> None:
+        """Set the size of the terminal."""
+        fcntl.ioctl(self.far, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
 
     def read(self, *, until: Callable[[bytes], bool] = lambda _: False) -> int | None:
-        """Read what it says until that suffices, or until its end."""
+        """Read its output until that suffices, or until its end."""
         end_s = time.monotonic() + 120
-        while time.monotonic() < end_s and not until(self.said):
+        while time.monotonic() < end_s and not until(self.output):
             ready, _, _ = select.select([self.near], [], [], 0.1)
             if ready:
                 with contextlib.suppress(OSError):
-                    self.said += os.read(self.near, 65536)
+                    self.output += os.read(self.near, 65536)
             elif self.process.poll() is not None:
                 break
         return self.process.poll()
 
 
-def plain(said: bytes) -> str:
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode(errors="replace"))
+def plain(output: bytes) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode(errors="replace"))
 
 
 def digest(folder: Path) -> str:
@@ -112,9 +116,9 @@ def test_a_terminal_shows_four_panels_and_the_run_is_the_same(study: Path) -> No
         "watch", "small.yaml", "--case", "own", "--pace", "2", "--out", "watched", cwd=cwd
     )
     assert terminal.read() == 0
-    live, _, after = terminal.said.partition(LEAVE)
+    live, _, after = terminal.output.partition(LEAVE)
     assert live.count(ENTER) == 1
-    assert SHOW_CURSOR in terminal.said
+    assert SHOW_CURSOR in terminal.output
     assert termios.tcgetattr(terminal.far) == terminal.modes
     for text in (plain(live), plain(after)):
         for panel in ("queue", "throughput (1 s mean)", "smoothed RTT", "cwnd"):
@@ -126,6 +130,24 @@ def test_a_terminal_shows_four_panels_and_the_run_is_the_same(study: Path) -> No
     assert "holds  it is filled" in plain(after)
     assert "FAILS  it is overfull" in plain(after)
     assert digest(cwd / "watched/own-seed1") == digest(cwd / "ran/own-seed1")
+
+
+def test_the_view_follows_the_size_of_the_terminal(study: Path) -> None:
+    terminal = Terminal("watch", "small.yaml", "--case", "own", "--pace", "2", cwd=study.parent)
+    assert terminal.read(until=lambda output: "of about" in plain(output)) is None
+    terminal.resize(columns=61, rows=17)
+    assert terminal.read() == 0
+    live, _, after = terminal.output.partition(LEAVE)
+    last_frame = plain(live.rpartition(HOME)[2]).splitlines()
+    assert len(last_frame) == 17
+    assert {len(line) for line in last_frame[2:]} == {61}
+    assert {len(line) for line in plain(after).splitlines()[2:14]} == {61}
+
+
+def test_cases_are_chosen_by_patterns(study: Path) -> None:
+    done = longfat("watch", "small.yaml", "--case", "b*", cwd=study.parent)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if " / " in line] == ["small / bare"]
 
 
 def test_a_pipe_gets_a_line_a_virtual_second(study: Path) -> None:
@@ -178,11 +200,11 @@ def test_ctrl_c_restores_the_terminal_and_leaves_nothing(study: Path, own_kernel
         cwd=cwd,
         LONGFAT_CACHE=str(own_kernels),
     )
-    assert terminal.read(until=lambda said: "of about" in plain(said)) is None
+    assert terminal.read(until=lambda output: "of about" in plain(output)) is None
     os.write(terminal.near, b"\x03")
     assert terminal.read() == 130
-    assert LEAVE in terminal.said
-    assert terminal.said.rstrip().endswith(b"longfat: interrupted")
+    assert LEAVE in terminal.output
+    assert terminal.output.rstrip().endswith(b"longfat: interrupted")
     assert termios.tcgetattr(terminal.far) == terminal.modes
     assert list((cwd / "o").iterdir()) == []
     binary = own_kernels / "kernels" / kernels.find("7.2").digest / "linux"
@@ -217,7 +239,7 @@ def test_a_kill_leaves_no_process_and_no_run(study: Path, own_kernels: Path) -> 
         cwd=cwd,
         LONGFAT_CACHE=str(own_kernels),
     )
-    assert terminal.read(until=lambda said: "of about" in plain(said)) is None
+    assert terminal.read(until=lambda output: "of about" in plain(output)) is None
     terminal.process.send_signal(signal.SIGKILL)
     terminal.process.wait()
     binary = own_kernels / "kernels" / kernels.find("7.2").digest / "linux"
@@ -249,5 +271,5 @@ def test_a_line_that_fails_restores_the_screen_first(study: Path) -> None:
     study.write_text(STUDY.replace("limit 50000", "limit"))
     terminal = Terminal("watch", "small.yaml", "--case", "own", cwd=study.parent)
     assert terminal.read() == 2
-    _, _, after = terminal.said.partition(LEAVE)
+    _, _, after = terminal.output.partition(LEAVE)
     assert "longfat: small.yaml:9:" in plain(after)
