@@ -58,6 +58,7 @@ def watch_case(order: Order, *, console: Console, ending: Callable[[Run], Sequen
             redirect_stderr=False,
         ):
             run = _run(order, plan, live, on_progress=screen.progress)
+        live.poll()  # what came last; until here the drawing thread has read
         screen.end(run)
         last = ending(run)
         # Picture, lines and the next prompt must fit on the screen together.
@@ -91,6 +92,7 @@ def _run_in_lines(order: Order, plan: Plan, live: LiveRun, *, console: Console) 
 
     console.print(Text(f"{order.study} / {order.name}"), soft_wrap=True)
     run = _run(order, plan, live, on_progress=progress)
+    live.poll()
     for line in lines.new(ended=True):
         console.print(Text(line), soft_wrap=True)
     return run
@@ -99,7 +101,7 @@ def _run_in_lines(order: Order, plan: Plan, live: LiveRun, *, console: Console) 
 def _run(
     order: Order, plan: Plan, live: LiveRun, *, on_progress: Callable[[Progress], None]
 ) -> Run:
-    """Run a case, with its pace from the traffic's start on, and read all that it left."""
+    """Run a case, with its pace from the traffic's start on."""
 
     def start(folder: Path) -> None:
         live.folder = folder
@@ -116,5 +118,4 @@ def _run(
         pace=None if order.pace is None else Pace(factor=order.pace, from_s=TRAFFIC_START_S),
     )
     live.folder = run.folder
-    live.poll()
     return run

@@ -81,8 +81,7 @@ class Screen:
         Raises:
             MachineError: what was to be drawn could not be read.
         """
-        if self._error is not None:
-            raise self._error  # the drawing thread would lose it
+        self._check()
         virtual_s = progress.virtual_s - TRAFFIC_START_S
         if virtual_s < 0:
             return
@@ -94,19 +93,29 @@ class Screen:
         self._bars.update(self._bar, completed=at_s, description=text, speed=factor)
 
     def end(self, run: Run) -> None:
-        """Show the whole run from now on."""
+        """Show the whole run from now on.
+
+        Raises:
+            MachineError: as `progress`.
+        """
+        self._check()
         self._ended = True
         factor = f"{_factor(run.virtual_s / run.wall_s)} real time" if run.wall_s > 0 else ""
         text = f"{self._live.time_s:.1f} s"
         done_s = self._expected_s
         self._bars.update(self._bar, completed=done_s, description=text, speed=factor, state="done")
 
+    def _check(self) -> None:
+        """Raise an error of the drawing thread, which would be lost otherwise."""
+        if self._error is not None:
+            raise self._error
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw it at the size of the options."""
         if self._error is None:
             try:
                 self._live.poll()
-            except Exception as error:  # `progress` raises it
+            except Exception as error:  # `_check` raises it
                 self._error = error
         plain = bool(console.no_color)
         rows = ((options.height or console.height) - _HEADER_ROWS) // 2 - _FRAME_ROWS
