@@ -18,13 +18,12 @@ from longfat.common.checksum import file_damage
 from longfat.common.decoding import parse_json
 from longfat.common.extras import lazy
 from longfat.errors import InputError
-from longfat.model.flow_path import NotUnderstoodError
+from longfat.model.flow_path import NotUnderstoodError, queue_limits
 from longfat.model.flow_path.rates import interface_rates
 from longfat.model.probes import Queue, Rate
 from longfat.model.probes.queue import the_queue
 from longfat.model.units import format_quantity
 from longfat.output.report.curves import RunCurves
-from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.kept_run import RECORDING, RECORDING_SERIES
 from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json, series_info
 from longfat.study import STUDY_FILE

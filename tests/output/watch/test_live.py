@@ -1,8 +1,10 @@
-"""Reading while a run goes on: the same curves, however the files grow, and nothing but files."""
+"""Reading while a run goes on: the same series, however the files grow, and nothing but files."""
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,13 +14,12 @@ from hypothesis import strategies as st
 
 from longfat.errors import MachineError
 from longfat.model.case import Case
-from longfat.model.metric import Unit
 from longfat.model.probes.samples import SampleStream, parse_samples
+from longfat.model.probes.tcp import find_ends
+from longfat.model.traffic import Iperf3
 from longfat.model.traffic.iperf3 import read_report
-from longfat.output.watch.live import LiveRun
+from longfat.output.watch.live import FlowSeen, FlowSockets, LiveRun, Series, data_ports
 from longfat.output.watch.plan import Plan, plan_watch
-from longfat.output.watch.tail import Tail
-from longfat.output.watch.track import Counter, Track
 from tests.output.watch.conftest import DATA, Growing
 
 
@@ -40,24 +41,18 @@ def test_a_run_seen_in_steps_is_the_run_seen_at_its_end(
     plan: Plan, whole: LiveRun, tmp_path: Path
 ) -> None:
     stepwise = Growing(tmp_path / "steps")
-    with LiveRun(plan) as live:
-        live.begin(stepwise.folder)
+    live = LiveRun(plan)
+    live.folder = stepwise.folder
+    live.poll()
+    assert live.time_s == 0
+    before_s = 0.0
+    for step in range(1, 41):
+        stepwise.grow(step / 40)
         live.poll()
-        assert live.time_s == 0
-        before_s = 0.0
-        for step in range(1, 41):
-            stepwise.grow(step / 40)
-            live.poll()
-            assert live.time_s >= before_s
-            before_s = live.time_s
-        assert live.queues == whole.queues
-        for name, flow in live.flows.items():
-            # Which of its first sockets are streams is not known at once.
-            late_s = flow.rtt.times_s[2]
-            span = (late_s, live.time_s)
-            assert flow.rtt.between(*span) == whole.flows[name].rtt.between(*span)
-            assert flow.cwnd.between(*span) == whole.flows[name].cwnd.between(*span)
-            assert flow.streams == whole.flows[name].streams
+        assert live.time_s >= before_s
+        before_s = live.time_s
+    assert live.queues == whole.queues
+    assert live.flows == whole.flows
 
 
 def test_what_was_seen_agrees_with_iperf3(whole: LiveRun) -> None:
@@ -68,86 +63,141 @@ def test_what_was_seen_agrees_with_iperf3(whole: LiveRun) -> None:
     }
     for name, flow in whole.flows.items():
         report = read_report(DATA / f"{name}.client.json")
-        start_s = flow.rtt.times_s[0]
         end_s = flow.throughput.times_s[-1]
-        mean_bps = flow.throughput.mean(start_s, end_s)
+        mean_bps = flow.mean_bps(0.0, end_s)
         assert mean_bps is not None
-        seen_bytes = mean_bps * (end_s - start_s) / 8
-        # What came before the first sample is not in it, but what came after the test's end.
-        assert 0.9 * report.totals["received_bytes"] < seen_bytes <= report.totals["sent_bytes"]
-        assert flow.retransmits.total >= report.totals["retransmits"]
+        seen_bytes = mean_bps * end_s / 8
+        # What came after the test's end is in it.
+        assert 0.95 * report.totals["received_bytes"] < seen_bytes
+        assert seen_bytes <= report.totals["sent_bytes"]
+        assert flow.retransmits.values[-1] >= report.totals["retransmits"]
     queue = whole.queues["s1-eth1"]
-    assert (queue.qdisc, queue.backlog.limit) == ("tbf", 100_000)
+    assert (queue.qdisc, queue.limit_bytes) == ("tbf", 100_000)
     assert 50_000 < max(queue.backlog.values) <= 100_000
-    assert queue.drops.total > 0
+    assert queue.drops.values[-1] > 0
 
 
-def test_an_open_file_is_read_on_after_the_run_has_moved(growing: Growing, tmp_path: Path) -> None:
+def test_it_finds_the_sockets_that_iperf3_reports(case: Case, plan: Plan) -> None:
+    flows = [flow for flow in case.flows if isinstance(flow, Iperf3)]
+    reported: dict[str, set[int]] = {flow.name: set() for flow in flows}
+    for (host, local, _), end in find_ends(flows, DATA).items():
+        (flow,) = (flow for flow in flows if flow.name == end.flow)
+        if host == flow.source:
+            reported[end.flow].add(local)
+    assert sum(map(len, reported.values())) == 5
+    sockets = FlowSockets(plan.flows, {flow.name: FlowSeen() for flow in flows})
+    messages = parse_samples((DATA / "tcp.samples").read_bytes(), name="tcp")
+    for time_s, sample in itertools.groupby(messages, key=lambda one: one.time_s):
+        sockets.add(time_s, list(sample))
+    assert {name: set(ports) for name, ports in sockets.streams.items()} == reported
+
+
+def test_the_connection_that_was_first_is_the_control_connection() -> None:
+    # The stream has not moved anything yet.
+    first_s = {40002: 0.1, 40000: 0.2}
+    for order in itertools.permutations(first_s.items()):
+        assert data_ports(dict(order), {40002: 500}, has_control=True) == [40000]
+
+
+def test_of_several_firsts_the_one_with_few_bytes_is_left_out() -> None:
+    moved_bytes = {port: 10**6 - port for port in (40004, 40000, 40008)} | {40002: 500}
+    ports = data_ports(dict.fromkeys(moved_bytes, 0.1), moved_bytes, has_control=True)
+    assert sorted(ports) == [40000, 40004, 40008]
+
+
+def test_a_single_connection_is_no_stream_where_there_is_a_control_connection() -> None:
+    assert data_ports({40000: 0.1}, {40000: 10**9}, has_control=True) == []
+    assert data_ports({}, {}, has_control=True) == []
+    assert data_ports({40000: 0.1}, {}, has_control=False) == [40000]
+
+
+def test_reading_goes_on_where_the_run_is_kept(plan: Plan, whole: LiveRun, tmp_path: Path) -> None:
+    growing = Growing(tmp_path / "staged")
+    live = LiveRun(plan)
+    live.poll()  # the run has no folder yet
+    live.folder = growing.folder
     growing.grow(0.5)
-    with Tail(growing.folder, "raw", "queue.samples") as tail:
-        first = tail.read()
-        growing.folder.rename(tmp_path / "kept")
-        with (tmp_path / "kept/raw/queue.samples").open("ab") as file:
-            file.write(b"more")
-        assert len(first) > 1000
-        assert tail.read() == b"more"
-        assert tail.read() == b""
-
-
-def test_a_run_that_ended_before_the_first_look_is_read_where_it_is_kept(
-    plan: Plan, growing: Growing, whole: LiveRun, tmp_path: Path
-) -> None:
-    with LiveRun(plan) as live:
-        live.begin(growing.folder)
-        growing.grow(1)
-        growing.folder.rename(tmp_path / "kept")
-        live.finish(tmp_path / "kept")
-        assert live.time_s == whole.time_s > 0
-        assert live.queues == whole.queues
+    live.poll()
+    growing.grow(1)
+    growing.folder.rename(tmp_path / "kept")
+    live.poll()
+    assert 0 < live.time_s < whole.time_s
+    live.folder = tmp_path / "kept"
+    live.poll()
+    assert live.time_s == whole.time_s
+    assert live.queues == whole.queues
 
 
 @pytest.mark.parametrize("content", [b"foreign\n", b'{"every_ns": 1, "sources": []}\n' + bytes(16)])
-def test_a_foreign_file_is_told(plan: Plan, growing: Growing, content: bytes) -> None:
+def test_a_foreign_file_is_an_error(plan: Plan, growing: Growing, content: bytes) -> None:
     (growing.folder / "raw/tcp.samples").write_bytes(content)
-    with LiveRun(plan) as live:
-        live.begin(growing.folder)
-        with pytest.raises(MachineError, match=r"tcp\.samples: "):
-            live.poll()
+    live = LiveRun(plan)
+    live.folder = growing.folder
+    with pytest.raises(MachineError, match=r"tcp\.samples: "):
+        live.poll()
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=120), st.integers(0, 9000))
-def test_broken_samples_are_told_or_left_out(
+def test_broken_samples_are_an_error_or_left_out(
     tmp_path_factory: pytest.TempPathFactory, junk: bytes, place: int
 ) -> None:
     folder = tmp_path_factory.mktemp("broken")
     (folder / "raw").mkdir()
-    content = bytearray((DATA / "queue.samples").read_bytes())
-    head = content.index(b"\n") + 1
-    content[head + place : head + place + len(junk)] = junk
-    (folder / "raw/queue.samples").write_bytes(content)
+    for name in Growing.names:
+        content = bytearray((DATA / name).read_bytes())
+        head = content.index(b"\n") + 1
+        content[head + place : head + place + len(junk)] = junk
+        (folder / "raw" / name).write_bytes(content)
     plan = plan_watch(Case.from_json(json.loads((DATA / "case.json").read_text())))
-    with LiveRun(plan) as live:
-        live.begin(folder)
-        try:
-            live.poll()
-        except MachineError as error:
-            assert "queue" in str(error) or "sampler" in str(error)
+    live = LiveRun(plan)
+    live.folder = folder
+    try:
+        live.poll()
+    except MachineError as error:
+        assert ".samples" in str(error) or "sampler" in str(error)
 
 
-def test_a_mean_is_one_over_time_and_not_over_samples() -> None:
-    track = Track(name="x", unit=Unit.BPS)
-    for time_s, value in ((1.0, 10.0), (2.0, 20.0), (2.25, 100.0)):
-        track.add(time_s, value)
-    assert track.mean(1.0, 2.25) == (20 * 1 + 100 * 0.25) / 1.25
-    assert track.mean(1.5, 2.25) == (20 * 0.5 + 100 * 0.25) / 0.75
-    assert track.mean(2.0, 3.0) == 100
-    assert track.mean(2.25, 3.0) is None
+def rows(samples: Sequence[tuple[int, int, str]]) -> list[dict[str, object]]:
+    return [
+        {
+            "stream": stream,
+            "bytes_acked": acked,
+            "retransmits": 0,
+            "state": state,
+            "rtt_s": 0.01,
+            "cwnd_bytes": 1000,
+        }
+        for stream, acked, state in samples
+    ]
 
 
-def test_a_counter_begins_with_what_was_counted_before_and_may_begin_anew() -> None:
-    counter = Counter()
+def test_throughput_is_a_mean_over_the_last_second() -> None:
+    flow = FlowSeen()
+    flow.add(0.5, rows([(1, 500, "established")]))
+    # Nothing is acknowledged after a loss, and then all at once.
+    flow.add(1.0, rows([(1, 500, "established")]))
+    flow.add(1.5, rows([(1, 1500, "established")]))
+    assert flow.throughput.values == [500 * 8 / 0.5, 500 * 8, 1000 * 8]
+    assert flow.mean_bps(1.0, 1.5) == 1000 * 8 / 0.5
+    assert flow.mean_bps(1.5, 2.0) is None
+
+
+def test_a_stream_that_ends_keeps_its_bytes_and_has_no_window() -> None:
+    flow = FlowSeen()
+    flow.add(0.5, rows([(1, 500, "established"), (2, 300, "established")]))
+    flow.add(1.0, rows([(1, 600, "close"), (2, 400, "established")]))
+    flow.add(1.5, rows([(2, 500, "established")]))
+    flow.add(1.5, rows([(2, 9000, "established")]))  # of another probe
+    assert flow.acked.values == [800, 1000, 1100]
+    assert flow.cwnd.values == [2000, 1000, 1000]
+    assert flow.streams == 1
+
+
+def test_a_counter_begins_with_what_was_counted_before_and_may_be_reset() -> None:
+    series = Series()
     for time_s, count in ((0.0, 5), (1.0, 9), (2.0, 9), (3.0, 2), (4.0, 4)):
-        counter.add(time_s, count)
-    assert counter.total == 4 + 2 + 2
-    assert [counter.until(time_s) for time_s in (0, 1, 2.5, 3)] == [0, 4, 4, 6]
+        series.count(time_s, count)
+    assert series.values == [0, 4, 4, 6, 8]
+    assert [series.at(time_s) for time_s in (-1, 0, 1, 2.5, 3)] == [None, 0, 4, 4, 6]
+    assert series.at(2.5, since_s=2.0) is None

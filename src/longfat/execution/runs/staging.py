@@ -247,6 +247,8 @@ def staged_run(
                 if not has_room(folder):
                     raise disk_full(out) from error
                 raise
+    except BrokenPipeError:
+        raise  # of a reader of what is printed while it runs; no file has readers
     except OSError as error:
         if is_full_error(error) or not has_room(out):
             raise disk_full(out) from error

@@ -13,6 +13,7 @@ from longfat.model.flow_path.flow_path import (
     flow_path,
     idle_rtt,
     interface_lines,
+    queue_limits,
     sender_and_receiver,
 )
 from longfat.model.flow_path.setup_lines import (
@@ -38,6 +39,7 @@ __all__ = [
     "idle_rtt",
     "interface_lines",
     "qdisc_lines",
+    "queue_limits",
     "queue_line",
     "sender_and_receiver",
     "shaping",

@@ -8,12 +8,14 @@ the delays that the set-up lines add.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.flow_path.setup_lines import QueueLine, qdisc_lines, queue_line, shaping
 from longfat.model.network import NoRouteError, follow_links, shaped_interfaces, trace_route
+from longfat.model.typed_line import NotUnderstoodError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,6 +56,17 @@ def interface_lines(case: Case, name: str) -> list[QdiscLine]:
     """
     (interface,) = shaped_interfaces(case.network, {name})
     return qdisc_lines(interface, case.setup)
+
+
+def queue_limits(case: Case) -> dict[str, int]:
+    """Return the queue limits of interfaces, in bytes, where a set-up line specifies them."""
+    limits: dict[str, int] = {}
+    for interface in shaped_interfaces(case.network):
+        with contextlib.suppress(NotUnderstoodError):
+            line = queue_line(qdisc_lines(interface, case.setup))
+            if line is not None and line.limit_bytes is not None:
+                limits[interface.name] = line.limit_bytes
+    return limits
 
 
 def sender_and_receiver(flow: Flow) -> tuple[str, str]:

@@ -241,7 +241,7 @@ def find_ends(flows: Sequence[Flow], raw: Path) -> Ends:
     found: Ends = {}
     for flow in flows:
         for stream, (local, remote) in enumerate(flow.connections(raw)):
-            _add_stream(flow, local, remote, stream=stream, ends=found)
+            add_stream(flow, local, remote, stream=stream, ends=found)
     return found
 
 
@@ -253,12 +253,21 @@ def _claim(host: str, local: int, remote: int, *, flows: Sequence[Flow], ends: E
         client, server = (local, remote) if host == flow.source else (remote, local)
         if flow.owns_connection(client, server):
             stream = sum(end.flow == flow.name for end in ends.values()) // 2
-            _add_stream(flow, client, server, stream=stream, ends=ends)
+            add_stream(flow, client, server, stream=stream, ends=ends)
             return True
     return False
 
 
-def _add_stream(flow: Flow, client: int, server: int, *, stream: int, ends: Ends) -> None:
+def add_stream(flow: Flow, client: int, server: int, *, stream: int, ends: Ends) -> None:
+    """Add both ends of a stream.
+
+    Args:
+        flow: its flow.
+        client: the client's port.
+        server: the server's port.
+        stream: its number.
+        ends: where to add them.
+    """
     sender, receiver = ("receiver", "sender") if flow.reverse else ("sender", "receiver")
     ends[flow.source, client, server] = End(flow.name, sender, stream)
     ends[flow.target, server, client] = End(flow.name, receiver, stream)

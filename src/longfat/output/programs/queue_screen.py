@@ -14,8 +14,7 @@ from rich.text import Text
 from longfat.common.terminal_console import TerminalConsole
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
-from longfat.output.watch.chart import DotLine, draw_chart
-from longfat.output.watch.track import Track
+from longfat.output.braille_chart import BrailleChart, Curve
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -38,7 +37,8 @@ class QueueScreen:
 
     def __init__(self, interface: str) -> None:
         self._interface = interface
-        self._track = Track(name=interface, unit=Unit.BYTES)
+        self._times_s: list[float] = []
+        self._backlogs: list[float] = []
         self._first_drops: int | None = None
 
     def __enter__(self) -> QueueScreen:
@@ -69,7 +69,8 @@ class QueueScreen:
 
     def add(self, sample: Sample) -> None:
         """Add a sample; `draw` shows it."""
-        self._track.add(sample.time_s, sample.backlog_bytes)
+        self._times_s.append(sample.time_s)
+        self._backlogs.append(sample.backlog_bytes)
         if self._first_drops is None:
             self._first_drops = sample.drops
 
@@ -78,13 +79,11 @@ class QueueScreen:
         columns, rows = os.get_terminal_size(1)
         console = TerminalConsole(width=columns, height=max(rows, _MIN_ROWS), force_terminal=True)
         start_s = max(0.0, sample.time_s - _WINDOW_S)
-        chart = draw_chart(
-            [DotLine(self._track, style="cyan")],
+        chart = BrailleChart(
+            curves=[Curve(times_s=self._times_s, values=self._backlogs, style="cyan")],
             unit=Unit.BYTES,
             start_s=start_s,
             end_s=max(sample.time_s, 1.0),
-            width=columns - 1,
-            height=max(rows, _MIN_ROWS) - 3,
         )
         title = Text.assemble(
             (f"Queue of {self._interface}", "bold"), (f" ({sample.qdisc})", "dim"), no_wrap=True
@@ -98,9 +97,10 @@ class QueueScreen:
         )
         hint = Text("s or Ctrl-C: stop, and save the picture", style="dim", no_wrap=True)
         with console.capture() as capture:
-            for text in (title, state, chart):
-                text.truncate(max(1, columns - 1)) if text is not chart else None
+            for text in (title, state):
+                text.truncate(max(1, columns - 1))
                 console.print(text, overflow="crop", crop=True)
+            console.print(chart, width=columns - 1, height=max(rows, _MIN_ROWS) - 3)
             console.print(hint, end="", overflow="crop", crop=True)
         lines = capture.get().split("\n")[:rows]
         _write("\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[K\x1b[J")

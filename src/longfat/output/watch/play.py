@@ -2,180 +2,120 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.live import Live
+from rich.text import Text
 
 from longfat.engine.machine import Pace
 from longfat.execution import run_case
 from longfat.execution.compile import TRAFFIC_START_S
-from longfat.output.watch.lines import SecondRows
+from longfat.output.watch.lines import SecondLines
 from longfat.output.watch.live import LiveRun
 from longfat.output.watch.plan import plan_watch
 from longfat.output.watch.screen import Screen
-from longfat.output.watch.state import Watched
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.text import Text
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rich.console import Console
 
     from longfat.execution import Progress
     from longfat.execution.runs import Run
-    from longfat.model.case import Case
-    from longfat.study import Planned
+    from longfat.output.watch.plan import Order, Plan
 
 _REDRAWS_A_S = 10
-_LOOK_EVERY_S = 0.1
+_READ_EVERY_S = 0.1
 _LAST_LEAST, _LAST_HIGH = 14, 40  # rows of the last picture
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """A case to watch.
+def watch_case(order: Order, *, console: Console, ending: Callable[[Run], Sequence[Text]]) -> None:
+    """Run a case with a live view; where that cannot be drawn, with a line a virtual second.
 
-    Attributes:
-        study: the study's name.
-        name: the case's name.
-        planned: the case as the study plans it.
-        out: the folder that will contain the run's folder.
-        pace: at most so many virtual seconds in a second of wall time; None for
-            no limit.
-        window_s: charts show so many of the last virtual seconds.
-    """
-
-    study: str
-    name: str
-    planned: Planned
-    out: Path
-    pace: float | None
-    window_s: float
-
-    def run(
-        self, watched: Watched, live: LiveRun, *, on_progress: Callable[[Progress], None]
-    ) -> Run:
-        """Run it, with its pace from the traffic's start on."""
-        return run_case(
-            watched.case,
-            name=self.name,
-            out=self.out,
-            places=self.planned.places,
-            on_start=live.begin,
-            on_progress=on_progress,
-            pace=None if self.pace is None else Pace(factor=self.pace, from_s=TRAFFIC_START_S),
-        )
-
-    def watched(self, live: LiveRun, case: Case) -> Watched:
-        """Return its initial progress."""
-        return Watched(
-            study=self.study,
-            name=self.name,
-            title=self.planned.title,
-            case=case,
-            live=live,
-            pace=self.pace,
-        )
-
-
-def watch_on_screen(
-    order: Order, *, console: Console, ending: Callable[[Run], Sequence[Text]]
-) -> Run:
-    """Run a case with a live view; its last picture, of the whole run, stays on the terminal.
+    The view's last picture, of the whole run, stays on the terminal.
 
     Args:
         order: the case.
-        console: the terminal.
-        ending: returns the lines below the last picture.
+        console: a terminal, or where the lines go.
+        ending: returns the lines below the last picture or line.
 
     Raises:
         LongfatError: as of `longfat.execution.run_case`.
     """
     plan = plan_watch(order.planned.case)
-    with LiveRun(plan) as live:
-        watched = order.watched(live, plan.case)
-        screen = Screen(watched, window_s=order.window_s)
-        view = _LiveView(live, screen)
+    live = LiveRun(plan)
+    if _can_draw(console):
+        screen = Screen(order, live, console=console)
         # The alternate screen of the terminal leaves no trace, however the run ends.
         with Live(
-            get_renderable=lambda: view,
+            get_renderable=lambda: screen,
             console=console,
             screen=True,
             refresh_per_second=_REDRAWS_A_S,
             redirect_stdout=False,
             redirect_stderr=False,
         ):
-
-            def progress(state: Progress) -> None:
-                watched.progress(state)
-                view.check()
-
-            run = order.run(watched, live, on_progress=progress)
-        live.finish(run.folder)
-        watched.run = run
-        lines = ending(run)
+            run = _run(order, plan, live, on_progress=screen.progress)
+        live.poll()  # what came last; until here the drawing thread has read
+        screen.end(run)
+        last = ending(run)
         # Picture, lines and the next prompt must fit on the screen together.
-        height = min(console.height - len(lines) - 2, _LAST_HIGH)
+        height = min(console.height - len(last) - 2, _LAST_HIGH)
         console.print(screen, height=max(_LAST_LEAST, height))
-        for line in lines:
-            console.print(line, soft_wrap=True)
-        return run
+    else:
+        run = _run_in_lines(order, plan, live, console=console)
+        last = ending(run)
+    for line in last:
+        console.print(line, soft_wrap=True)
 
 
-class _LiveView:
-    """Updates the run when it is drawn, which the drawing thread does at its own rate."""
-
-    def __init__(self, live: LiveRun, screen: Screen) -> None:
-        self._live = live
-        self._screen = screen
-        self._lock = threading.Lock()
-        self._error: Exception | None = None
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        with self._lock:
-            if self._error is None:
-                try:
-                    self._live.poll()
-                except Exception as error:  # `check` raises it
-                    self._error = error
-        yield from self._screen.__rich_console__(console, options)
-
-    def check(self) -> None:
-        """Raise an exception of the drawing thread, which would be lost otherwise."""
-        if self._error is not None:
-            raise self._error
+def _can_draw(console: Console) -> bool:
+    utf = console.encoding.lower().startswith("utf")
+    return console.is_terminal and not console.is_dumb_terminal and utf
 
 
-def watch_in_lines(order: Order, *, write: Callable[[dict[str, Any]], None]) -> Run:
-    """Run a case and write a row for each virtual second as soon as it has passed.
+def _run_in_lines(order: Order, plan: Plan, live: LiveRun, *, console: Console) -> Run:
+    """Run a case and print a line for each virtual second as soon as it has passed."""
+    lines = SecondLines(live)
+    next_s = 0.0
 
-    Args:
-        order: the case.
-        write: called with each row of `longfat.output.watch.lines`.
+    def progress(_: Progress) -> None:
+        nonlocal next_s
+        if (now_s := time.monotonic()) < next_s:
+            return
+        next_s = now_s + _READ_EVERY_S
+        live.poll()
+        for line in lines.new():
+            console.print(Text(line), soft_wrap=True)
 
-    Raises:
-        LongfatError: as of `longfat.execution.run_case`.
-    """
-    plan = plan_watch(order.planned.case)
-    with LiveRun(plan) as live:
-        watched = order.watched(live, plan.case)
-        rows = SecondRows(live, case=order.name)
-        next_s = 0.0
+    console.print(Text(f"{order.study} / {order.name}"), soft_wrap=True)
+    run = _run(order, plan, live, on_progress=progress)
+    live.poll()
+    for line in lines.new(ended=True):
+        console.print(Text(line), soft_wrap=True)
+    return run
 
-        def progress(_: Progress) -> None:
-            nonlocal next_s
-            if (now_s := time.monotonic()) < next_s:
-                return
-            next_s = now_s + _LOOK_EVERY_S
-            live.poll()
-            for row in rows.new():
-                write(row)
 
-        run = order.run(watched, live, on_progress=progress)
-        live.finish(run.folder)
-        for row in rows.new(ended=True):
-            write(row)
-        return run
+def _run(
+    order: Order, plan: Plan, live: LiveRun, *, on_progress: Callable[[Progress], None]
+) -> Run:
+    """Run a case, with its pace from the traffic's start on."""
+
+    def start(folder: Path) -> None:
+        live.folder = folder
+
+    run = run_case(
+        plan.case,
+        name=order.name,
+        out=order.out,
+        study=order.study,
+        parameters=order.planned.parameters,
+        places=order.planned.places,
+        on_start=start,
+        on_progress=on_progress,
+        pace=None if order.pace is None else Pace(factor=order.pace, from_s=TRAFFIC_START_S),
+    )
+    live.folder = run.folder
+    return run

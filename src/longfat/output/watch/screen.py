@@ -1,202 +1,244 @@
-"""The live view: a header and four panels, drawn anew for each frame."""
+"""The live view: a header and four panels, drawn anew for each frame at the terminal's size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Group
+from rich.layout import Layout
 from rich.panel import Panel
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
+from longfat.execution.compile import TRAFFIC_START_S, expected_virtual_s
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
-from longfat.output.watch.chart import draw_chart
-from longfat.output.watch.digits import HEIGHT as DIGITS_HIGH
-from longfat.output.watch.digits import large
-from longfat.output.watch.views import Entry, View, make_views
+from longfat.output.braille_chart import BrailleChart, Curve
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from collections.abc import Iterator, Sequence
 
-    from longfat.output.watch.state import Watched
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-_HEADER_HIGH = 2
-_STACK_BELOW = 64  # columns: two panels side by side need more
-_LARGE_ABOVE = 15  # rows of a panel
-_LEAST_PANEL = 4
-_FRAME = 2
-_PADDING = 2
+    from longfat.execution import Progress
+    from longfat.execution.runs import Run
+    from longfat.output.watch.live import FlowSeen, LiveRun, QueueSeen, Series
+    from longfat.output.watch.plan import Order
+
+# They differ in lightness too, and none is the colour of a warning.
+_COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "white")
+_FLASH_S = 0.5  # of virtual time: a new drop is highlighted this long
+_STALE = 3.5  # sampling intervals: a flow without a sample for longer has no current value
+_SPEED_OVER_S = 3.0  # of wall time
+_HEADER_ROWS = 2
+_FRAME_ROWS = 2
+_LEGEND_SHARE = 2  # of a panel's rows, at most one in so many is its legend's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """A curve of a panel, with its row of the legend."""
+
+    name: str
+    series: Series
+    notes: tuple[Text, ...]
+    limit: float | None = None
 
 
 class Screen:
-    """Draws a run at the size that the terminal has now.
+    """Draws a run, and reads what is new of it for each frame.
 
     Args:
-        watched: the run.
-        window_s: charts show so many of the last virtual seconds.
+        order: what is run.
+        live: the state of the run.
+        console: the terminal.
     """
 
-    def __init__(self, watched: Watched, *, window_s: float) -> None:
-        self._watched = watched
-        self._window_s = window_s
+    def __init__(self, order: Order, live: LiveRun, *, console: Console) -> None:
+        self._order, self._live = order, live
+        self._ended = False
+        self._error: Exception | None = None
+        self._bars = Bars(
+            TextColumn("{task.description}", style="bold", markup=False),
+            BarColumn(None, complete_style="cyan", finished_style="cyan"),
+            TextColumn("{task.fields[speed]}", style="bold", markup=False),
+            TextColumn("{task.fields[state]}", style="dim", markup=False),
+            speed_estimate_period=_SPEED_OVER_S,
+            expand=True,
+            console=console,
+        )
+        self._expected_s = expected_virtual_s(order.planned.case) - TRAFFIC_START_S
+        pace = "no pace set" if order.pace is None else f"pace {_factor(order.pace)}"
+        total_s = self._expected_s or None  # 0 has no share that is done
+        self._bar = self._bars.add_task("booting", total=total_s, speed="", state=pace)
+
+    def progress(self, progress: Progress) -> None:
+        """Show the progress of the machine.
+
+        Raises:
+            MachineError: what was to be drawn could not be read.
+        """
+        self._check()
+        virtual_s = progress.virtual_s - TRAFFIC_START_S
+        if virtual_s < 0:
+            return
+        # The clock is read less often than the samples.
+        at_s = max(virtual_s, self._live.time_s)
+        text = f"{at_s:.1f} s of about {self._expected_s:.0f} s"
+        speed = self._bars.tasks[0].speed
+        factor = "" if speed is None else f"{_factor(speed)} real time"
+        self._bars.update(self._bar, completed=at_s, description=text, speed=factor)
+
+    def end(self, run: Run) -> None:
+        """Show the whole run from now on.
+
+        Raises:
+            MachineError: as `progress`.
+        """
+        self._check()
+        self._ended = True
+        factor = f"{_factor(run.virtual_s / run.wall_s)} real time" if run.wall_s > 0 else ""
+        text = f"{self._live.time_s:.1f} s"
+        done_s = self._expected_s
+        self._bars.update(self._bar, completed=done_s, description=text, speed=factor, state="done")
+
+    def _check(self) -> None:
+        """Raise an error of the drawing thread, which would be lost otherwise."""
+        if self._error is not None:
+            raise self._error
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = options.max_width
-        height = options.height or console.height
-        yield from self._header(width)
-        views = make_views(self._watched.live, one_style=bool(console.no_color))
-        rows = height - _HEADER_HIGH
-        across = 1 if width < _STACK_BELOW and rows >= len(views) * (_LEAST_PANEL + 2) else 2
-        down = len(views) // across
-        start_s, end_s = self._span()
+        """Draw it at the size of the options."""
+        if self._error is None:
+            try:
+                self._live.poll()
+            except Exception as error:  # `_check` raises it
+                self._error = error
+        plain = bool(console.no_color)
+        rows = ((options.height or console.height) - _HEADER_ROWS) // 2 - _FRAME_ROWS
+        most = max(1, rows // _LEGEND_SHARE)
+        panels = [
+            self._panel(title, lines, unit, absent=absent, most=most, plain=plain)
+            for title, lines, unit, absent in self._views()
+        ]
+        layout, upper, lower = Layout(), Layout(), Layout()
+        upper.split_row(*panels[:2])
+        lower.split_row(*panels[2:])
+        layout.split_column(Layout(self._header(), size=_HEADER_ROWS), upper, lower)
+        # Yielded as it is, it would not get the height.
+        yield from layout.__rich_console__(console, options)
+
+    def _header(self) -> Group:
+        order, case = self._order, self._order.planned.case
+        name = Text(f"{order.study} / {order.name}", style="bold")
+        if order.planned.title != order.name:
+            name.append(f"  {order.planned.title}", style="not bold")
         grid = Table.grid(expand=True)
-        for _ in range(across):
-            grid.add_column(ratio=1)
-        for row in range(down):
-            high = max(_LEAST_PANEL, rows // down + (row < rows % down))
-            panels = [
-                _panel(
-                    view,
-                    start_s=start_s,
-                    end_s=end_s,
-                    width=width // across + (column < width % across),
-                    height=high,
+        grid.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        grid.add_column(no_wrap=True, justify="right", style="dim")
+        grid.add_row(name, Text(f" kernel {case.kernel}, seed {case.seed}"))
+        return Group(grid, self._bars)
+
+    def _views(self) -> Iterator[tuple[str, list[_Line], Unit, str]]:
+        """Yield title, curves and unit of each panel, and what it says without any curve."""
+        flows, no_flow = self._live.flows.items(), "no flow of bulk TCP in this case"
+        queues = [self._queue(name, seen) for name, seen in self._live.queues.items()]
+        yield "queue", queues, Unit.BYTES, "no set-up line makes a queue in this case"
+        rates = [
+            _Line(name=name, series=flow.throughput, notes=self._count(flow.retransmits, "resent"))
+            for name, flow in flows
+        ]
+        yield "throughput (1 s mean)", rates, Unit.BPS, no_flow
+        rtts = [_Line(name=n, series=f.rtt, notes=_of_streams(f, "mean")) for n, f in flows]
+        yield "smoothed RTT", rtts, Unit.SECONDS, no_flow
+        cwnds = [_Line(name=n, series=f.cwnd, notes=_of_streams(f, "sum")) for n, f in flows]
+        yield "cwnd", cwnds, Unit.BYTES, no_flow
+
+    def _queue(self, name: str, seen: QueueSeen) -> _Line:
+        notes = [*self._count(seen.drops, "drops"), *self._count(seen.marks, "marks")]
+        backlog = seen.backlog.at(self._live.time_s)
+        if seen.limit_bytes and backlog is not None:
+            notes.append(Text(f"{backlog / seen.limit_bytes:.0%} full", style="dim"))
+        notes.append(Text(seen.qdisc, style="dim"))
+        return _Line(name=name, series=seen.backlog, notes=tuple(notes), limit=seen.limit_bytes)
+
+    def _count(self, series: Series, what: str) -> tuple[Text, ...]:
+        """Return how often a loss event has happened; highlighted, if it has just happened."""
+        now_s = self._live.time_s
+        total = series.at(now_s) or 0
+        if fresh := total - (series.at(now_s - _FLASH_S) or 0):
+            return (Text(f"{total:.0f} {what} (+{fresh:.0f})", style="bold reverse red"),)
+        return (Text(f"{total:.0f} {what}", style="red"),) if total else ()
+
+    def _panel(
+        self, title: str, lines: Sequence[_Line], unit: Unit, *, absent: str, most: int, plain: bool
+    ) -> Layout:
+        """Return a panel with a legend and a chart.
+
+        Args:
+            title: its title.
+            lines: the curves.
+            unit: their unit.
+            absent: what it says without any.
+            most: the curves that its legend may list.
+            plain: there are no colours: curves differ by their gaps.
+        """
+        body: RenderableType = Text(absent, style="dim")
+        if lines:
+            curves = [
+                Curve(
+                    times_s=line.series.times_s,
+                    values=line.series.values,
+                    style="" if plain else _COLOURS[index % len(_COLOURS)],
+                    gap=index + 1 if plain else 1,
+                    limit=line.limit,
                 )
-                for column, view in enumerate(views[row * across : (row + 1) * across])
+                for index, line in enumerate(lines)
             ]
-            grid.add_row(*panels)
-        yield grid
+            now_s, window_s = self._live.time_s, self._order.window_s
+            start_s, end_s = max(0.0, now_s - window_s), max(now_s, window_s)
+            if self._ended:
+                start_s, end_s = 0.0, max(now_s, 0.1)
+            legend = self._legend(lines[:most], curves, unit)
+            chart = BrailleChart(curves=curves, unit=unit, start_s=start_s, end_s=end_s)
+            body = Layout()
+            body.split_column(Layout(legend, size=legend.row_count), Layout(chart))
+        unlisted = f"and {len(lines) - most} more" if len(lines) > most else ""
+        panel = Panel(
+            body,
+            title=Text(title, style="bold not dim"),
+            title_align="left",
+            subtitle=Text(unlisted) if unlisted else None,
+            subtitle_align="left",
+            border_style="dim",
+        )
+        return Layout(panel)
 
-    def _span(self) -> tuple[float, float]:
-        now_s = self._watched.now_s
-        if self._watched.run is not None:
-            return 0.0, max(now_s, 0.1)
-        return max(0.0, now_s - self._window_s), max(now_s, self._window_s)
-
-    def _header(self, width: int) -> Iterator[Text]:
-        watched = self._watched
-        case = watched.case
-        name = Text.assemble((f"{watched.study} / {watched.name}", "bold"), no_wrap=True)
-        if watched.title != watched.name:
-            name.append(f"  {watched.title}")
-        about = Text(f"kernel {case.kernel}, seed {case.seed}", style="dim")
-        yield _spread(name, about, width)
-        clock = Text(no_wrap=True)
-        if watched.virtual_s < 0:
-            clock.append("booting", style="bold")
-        else:
-            done_s = watched.now_s
-            # The clock is read less often than the samples.
-            at_s = done_s if watched.run is not None else max(done_s, watched.virtual_s)
-            of = "" if watched.run is not None else f" of about {watched.expected_s:.0f} s"
-            clock.append(f"{at_s:.1f} s", style="bold")
-            clock.append(f"{of}  ")
-            if watched.run is None and watched.expected_s > 0:
-                share = min(1.0, max(0.0, watched.virtual_s / watched.expected_s))
-                clock.append_text(_bar(share, max(6, min(30, width // 6))))
-                clock.append("  ")
-            if watched.speed is not None:
-                clock.append(f"{_factor(watched.speed)} real time", style="bold")
-        pace = "no pace set" if watched.pace is None else f"pace {_factor(watched.pace)}"
-        yield _spread(clock, Text("done" if watched.run is not None else pace, "dim"), width)
+    def _legend(self, lines: Sequence[_Line], curves: Sequence[Curve], unit: Unit) -> Table:
+        """Return the names and current values of the first curves."""
+        grid = Table.grid(padding=(0, 1, 0, 0), expand=True)
+        grid.add_column(no_wrap=True)
+        grid.add_column(no_wrap=True, overflow="ellipsis")
+        grid.add_column(no_wrap=True, justify="right", style="bold")
+        grid.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        now_s = self._live.time_s
+        for line, curve in zip(lines, curves, strict=False):
+            value = line.series.at(now_s, since_s=now_s - _STALE * self._live.every_s)
+            grid.add_row(
+                Text(("━" + " " * (curve.gap - 1)) * 2, style=curve.style),
+                Text(line.name),
+                Text("-" if value is None else format_quantity(value, unit)),
+                Text(" ").join(line.notes),
+            )
+        return grid
 
 
 def _factor(value: float) -> str:
-    return f"{value:.3g}x"
+    return f"{float(f'{value:.3g}'):g}x"
 
 
-def _bar(share: float, width: int) -> Text:
-    done = round(share * width)
-    return Text.assemble(("━" * done, "cyan"), ("─" * (width - done), "dim"))
-
-
-def _spread(left: Text, right: Text, width: int) -> Text:
-    """Align one text at each side of a line; the left one is truncated."""
-    left.truncate(max(0, width - len(right) - 1), overflow="ellipsis")
-    return Text.assemble(left, " " * max(0, width - len(left) - len(right)), right, no_wrap=True)
-
-
-def _panel(
-    view: View,
-    *,
-    start_s: float,
-    end_s: float,
-    width: int,
-    height: int,
-) -> Panel:
-    inner, rows = width - _FRAME - _PADDING, height - _FRAME
-    if not view.entries:
-        body: Group | Text = Text(view.absent, style="dim")
-    else:
-        head = _head(view, inner, rows)
-        chart = draw_chart(
-            [entry.line for entry in view.entries],
-            unit=view.unit,
-            start_s=start_s,
-            end_s=end_s,
-            width=inner,
-            height=max(2, rows - len(head)),
-        )
-        body = Group(*head, chart)
-    return Panel(
-        body,
-        title=Text(view.title, style="bold not dim"),
-        title_align="left",
-        box=box.ROUNDED,
-        height=height,
-        border_style="dim",
-        padding=(0, 1),
-    )
-
-
-def _head(view: View, width: int, rows: int) -> list[Text]:
-    """Return the current values above a chart, large where there is space."""
-    head: list[Text] = []
-    if rows + _FRAME > _LARGE_ABOVE:
-        head = _large_values(view, width)
-    # A value shown in large digits is not repeated.
-    room = max(1, rows // 3 - len(head))
-    texts = [_entry_text(entry, view.unit, with_value=not head) for entry in view.entries]
-    line = Text("   ").join(texts)
-    if len(line) <= width or room == 1:
-        line.truncate(width, overflow="ellipsis")
-        return [*head, line]
-    left = len(texts) - room
-    if left > 0:
-        texts = [*texts[: room - 1], Text(f"and {left + 1} more", style="dim")]
-    for one in texts:
-        one.truncate(width, overflow="ellipsis")
-    return [*head, *texts]
-
-
-def _entry_text(entry: Entry, unit: Unit, *, with_value: bool) -> Text:
-    pattern = ("━" + " " * (entry.line.gap - 1)) * 4
-    text = Text(no_wrap=True)
-    text.append(pattern[: max(2, 2 * entry.line.gap)].rstrip() + " ", style=entry.line.style)
-    text.append(entry.name)
-    if with_value:
-        value = "-" if entry.value is None else format_quantity(entry.value, unit)
-        text.append(f" {value}", style="bold")
-    for words, style in entry.notes:
-        if words:
-            text.append(" ").append(words, style=style)
-    return text
-
-
-def _large_values(view: View, width: int) -> list[Text]:
-    """Return the values in large digits side by side; nothing if they do not fit."""
-    rows = [Text(no_wrap=True) for _ in range(DIGITS_HIGH)]
-    for index, entry in enumerate(view.entries):
-        number, _, unit = (
-            ("-", "", "")
-            if entry.value is None
-            else format_quantity(entry.value, view.unit).partition(" ")
-        )
-        for text, row in zip(rows, large(number, unit=unit), strict=True):
-            text.append("    " if index else "").append(
-                row, style=f"bold {entry.line.style}".strip()
-            )
-    return rows if len(rows[0]) <= width else []
+def _of_streams(flow: FlowSeen, how: str) -> tuple[Text, ...]:
+    return (Text(f"{how} of {flow.streams} streams", style="dim"),) if flow.streams > 1 else ()

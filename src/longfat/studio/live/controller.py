@@ -21,8 +21,8 @@ from longfat.live import Network
 from longfat.live.shell.notes import SetPace
 from longfat.live.shell.programs import install_programs, package_folders
 from longfat.live.shell.server import SKIP_KEY
+from longfat.model.flow_path import queue_limits
 from longfat.model.network import ROOT_NAMESPACE
-from longfat.output.watch.plan import queue_limits
 from longfat.studio.live.captures import Captures
 from longfat.studio.live.clock_controller import ClockController, ClockReport
 from longfat.studio.live.commands import run_line

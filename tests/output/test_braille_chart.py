@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from longfat.model.metric import Unit
-from longfat.output.watch.chart import DotLine, draw_chart, nice_top
-from longfat.output.watch.digits import large
-from longfat.output.watch.track import Counter, Track
+from longfat.output.braille_chart import BrailleChart, Curve, nice_top
 
 
-def drawn(track: Track, *, width: int = 40, height: int = 9, end_s: float = 10) -> list[str]:
-    text = draw_chart(
-        [DotLine(track, "red")], unit=track.unit, start_s=0, end_s=end_s, width=width, height=height
-    )
-    return text.plain.splitlines()
-
-
-def track(*values: float, unit: Unit = Unit.BPS, limit: float | None = None) -> Track:
-    made = Track(name="bulk", unit=unit, limit=limit)
-    for index, value in enumerate(values):
-        made.add(float(index), value)
-    return made
+def drawn(
+    *values: float,
+    unit: Unit = Unit.BPS,
+    limit: float | None = None,
+    gap: int = 1,
+    width: int = 40,
+    height: int = 9,
+    end_s: float = 10,
+) -> list[str]:
+    times_s = [float(index) for index in range(len(values))]
+    curve = Curve(times_s=times_s, values=values, style="red", limit=limit, gap=gap)
+    console = Console(file=io.StringIO(), width=300, color_system=None)
+    with console.capture() as capture:
+        chart = BrailleChart(curves=[curve], unit=unit, start_s=0, end_s=end_s)
+        console.print(chart, width=width, height=height)
+    return capture.get().splitlines()
 
 
 def rows_with_dots(lines: list[str]) -> list[int]:
@@ -51,7 +56,7 @@ def test_the_top_is_above_and_not_far(largest: float, unit: Unit) -> None:
 
 
 def test_a_level_curve_is_one_row_with_its_axis() -> None:
-    lines = drawn(track(*[95e6] * 11))
+    lines = drawn(*[95e6] * 11)
     assert len(lines) == 9
     assert all(len(line) == 40 for line in lines)
     assert lines[0].startswith("100 Mbit/s┤")
@@ -64,23 +69,31 @@ def test_a_level_curve_is_one_row_with_its_axis() -> None:
 
 
 def test_a_rising_curve_goes_from_the_bottom_left_to_the_top_right() -> None:
-    lines = drawn(track(*[k * 9.5e6 for k in range(11)]))
+    lines = drawn(*[k * 9.5e6 for k in range(11)])
     assert rows_with_dots(lines) == list(range(8))
     columns = [max(i for i, sign in enumerate(line) if sign > "⠀") for line in lines[:8]]
     assert columns == sorted(columns, reverse=True)
 
 
 def test_what_is_outside_of_the_window_is_not_drawn() -> None:
-    lines = drawn(track(0, 0, 0, 1e9, 1e9), end_s=2)
+    lines = drawn(0, 0, 0, 1e9, 1e9, end_s=2)
     assert lines[0].startswith("  1 Mbit/s┤")
     assert rows_with_dots(lines) == [7]
 
 
 def test_a_limit_is_drawn_where_it_is_near() -> None:
-    near = track(*[90_000.0] * 11, unit=Unit.BYTES, limit=100_000.0)
-    far = track(*[90_000.0] * 11, unit=Unit.BYTES, limit=10_000_000.0)
-    assert len(rows_with_dots(drawn(near, height=20))) == 2
-    assert len(rows_with_dots(drawn(far, height=20))) == 1
+    values = [90_000.0] * 11
+    near = drawn(*values, unit=Unit.BYTES, limit=100_000.0, height=20)
+    far = drawn(*values, unit=Unit.BYTES, limit=10_000_000.0, height=20)
+    assert len(rows_with_dots(near)) == 2
+    assert len(rows_with_dots(far)) == 1
+
+
+def test_a_curve_with_a_gap_has_fewer_dots() -> None:
+    def dots(lines: list[str]) -> int:
+        return sum((ord(sign) - 0x2800).bit_count() for sign in "".join(lines) if "⠀" < sign <= "⣿")
+
+    assert dots(drawn(*[95e6] * 11, gap=3)) * 2 < dots(drawn(*[95e6] * 11))
 
 
 @given(
@@ -91,19 +104,6 @@ def test_a_limit_is_drawn_where_it_is_near() -> None:
 )
 @example([5e-324], 1, 1, 1.0)
 def test_every_size_can_be_drawn(values: list[float], width: int, height: int, end: float) -> None:
-    drawn(track(*values), width=width, height=height, end_s=end)
-
-
-def test_large_digits_are_three_rows_of_one_width() -> None:
-    rows = large("10.4", unit="ms")
-    assert len(rows) == 3
-    assert len({len(row) for row in rows}) == 1
-    assert rows[-1].endswith(" ms")
-
-
-def test_a_counter_tells_what_it_grew_by() -> None:
-    counter = Counter()
-    for time_s, count in ((0.1, 7), (0.2, 7), (0.3, 9), (0.4, 12)):
-        counter.add(time_s, count)
-    assert counter.total == 5
-    assert [counter.until(time_s) for time_s in (0.2, 0.3, 0.35, 1)] == [0, 2, 2, 5]
+    lines = drawn(*values, width=width, height=height, end_s=end)
+    assert len(lines) == max(2, height)
+    assert all(len(line) <= width for line in lines)
