@@ -30,8 +30,9 @@ web:
 
 WEB = web/node_modules/.package-lock.json $(shell find web/src -type f)
 
-$(PAGE): $(WEB) web/index.html web/vite.config.ts
+$(PAGE): $(WEB) web/index.html web/vite.config.ts web/vite.teacher.config.ts
 	cd web && npm run --silent build -- --logLevel warn
+	cd web && npm run --silent build:teacher -- --logLevel warn
 
 $(SCRIPT): $(WEB) web/vite.report.config.ts
 	cd web && npm run --silent build:report -- --logLevel warn

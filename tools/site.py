@@ -64,6 +64,8 @@ REFERENCE = (
     "result-cache",
     "glossary",
     "dependencies",
+    "stability",
+    "changelog",
 )
 EXPLANATION = (
     *(
@@ -151,7 +153,7 @@ def pages(top: Path) -> dict[str, str]:
     Args:
         top: the repository.
     """
-    found = {"README.md": "index", "CONTRIBUTING.md": "contributing"}
+    found = {"README.md": "index", "CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog"}
     found["kernel/patches/README.md"] = "kernel-patches"
     found |= {f"docs/{one.name}": one.stem for one in sorted((top / "docs").glob("*.md"))}
     for group in ("labs", "studies"):

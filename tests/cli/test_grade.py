@@ -126,7 +126,6 @@ def test_for_classroom(class_folder: Path) -> None:
     words = ("labs", "classroom", "lab", "--out", "repository", "--setup", "true")
     done = longfat(*words, cwd=class_folder)
     assert done.returncode == 0, done.stderr
-    assert (class_folder / "repository/.github/classroom/autograding.json").is_file()
     assert (class_folder / "repository/.github/workflows/classroom.yml").is_file()
 
 

@@ -110,6 +110,42 @@ def run(one: Planned, out: Path, name: str = "default") -> Run:
     )
 
 
+HOSTILE = """\
+  - h1:
+      - echo forged > /given; cp /bin/cat /bin/iperf3; rm /bin/sh; true
+"""
+
+
+def test_lines_of_strangers_have_roots_of_their_own(tmp_path: Path) -> None:
+    # The study's own lines see in them what they see elsewhere; its programs do not see them.
+    lines = "  - h2:\n      - test ! -e /tmp/mine"
+    hostile = STUDY.replace(lines, HOSTILE + lines, 1).replace("test -e /tmp/mine && ", "")
+    hostile = hostile.replace("  - {at: 500ms, h1: echo > /event}\n", "")
+    measured = []
+    for name, text in (("plain", STUDY), ("hostile", hostile)):
+        one = planned(tmp_path / name, text)
+        one = dataclasses.replace(one, case=dataclasses.replace(one.case, untrusted=True))
+        measured.append(run(one, tmp_path, name))
+    assert (measured[1].folder / "raw/seen.client.txt").read_bytes() == b"given\n"
+    assert measured[1].metrics["own.status"] == 0
+    assert measured[1].metrics.keys() == measured[0].metrics.keys()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "test ! -e /run/output; test ! -e /proc/1/root/run/output; test ! -w /proc/sys/kernel",
+        "cat /proc/kcore > /dev/null && exit 1; echo o > /proc/sysrq-trigger && exit 1; true",
+        "test -e /proc/sys/net/ipv4/tcp_sack; echo 1 > /sys/kernel/x && exit 1; true",
+    ],
+)
+def test_a_root_is_no_way_out_for_strangers(tmp_path: Path, line: str) -> None:
+    text = STUDY.replace("setup:\n", f"setup:\n  - h1: {json.dumps(line)}\n", 1)
+    one = planned(tmp_path / "a", text)
+    one = dataclasses.replace(one, case=dataclasses.replace(one.case, untrusted=True))
+    run(one, tmp_path)
+
+
 def test_programs_of_an_image_run_and_hosts_do_not_see_each_other(
     tmp_path: Path, each_kernel: Kernel
 ) -> None:

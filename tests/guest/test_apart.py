@@ -118,3 +118,37 @@ def test_a_line_that_may_not_says_so(tmp_path: Path) -> None:
     case = dataclasses.replace(planned.case, untrusted=True)
     with pytest.raises(InputError, match="permission denied"):
         run_case(case, out=tmp_path, name="it", study="it", parameters={})
+
+
+PROGRAM = """\
+  own:
+    program: h1 -> h2
+    run: /opt/fake/iperf3; {line}
+    serve: "echo served; sleep 100"
+    ready: output served
+    metrics: {{said: {{regex: '([0-9]+)', unit: mbit}}}}
+    after: bulk
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mount --bind /opt/fake/iperf3 /usr/bin/iperf3; test $? -ne 0",
+        "test ! -e /run/output; for p in /proc/[0-9]*; do rm -rf $p/root/run/output; done",
+        "kill -9 1; test $(cat /proc/1/comm) != init; ! date -s 2030-01-01 > /dev/null",
+    ],
+)
+def test_a_strangers_program_runs_apart(tmp_path: Path, honest: Run, line: str) -> None:
+    # It can start the student's files, which programs that measure do not see.
+    flow = PROGRAM.format(line=line)
+    study = STUDY.format(kernel="7.2", lines="  - h1: 'true'").replace(
+        "files:\n", f"{flow}files:\n"
+    )
+    (tmp_path / "study.yaml").write_text(study)
+    (planned,) = read_study(tmp_path / "study.yaml").cases.values()
+    case = dataclasses.replace(planned.case, untrusted=True, untrusted_flows=("own",))
+    run = run_case(case, out=tmp_path, name="it", study="it", parameters={})
+    assert run.metrics["own.said_bps"] == 9e6
+    for name, value in honest.metrics.items():
+        assert run.metrics[name] == pytest.approx(value, rel=1e-3, abs=1e-5), name

@@ -40,10 +40,12 @@ from tests.mutations.messages import (
     check_frame,
     check_order,
     check_request,
+    check_sessions,
     check_state,
     check_wire,
     drafts,
     session_requests,
+    sessions_of_browsers,
 )
 from tests.mutations.mutators import (
     change_capture,
@@ -123,6 +125,9 @@ KINDS: dict[str, Kind] = {
         samples=lambda: [b'{"url": "http://127.0.0.1:8765/?token=x", "port": 8765}'],
         mutate=change_json,
         read=check_state,
+    ),
+    "sessions of browsers": Kind(
+        samples=sessions_of_browsers, mutate=change_json, read=check_sessions
     ),
     "samples of a live run": Kind(
         samples=lambda: [queue_samples()], mutate=change_samples, read=check_sample_log

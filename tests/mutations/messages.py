@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from longfat.errors import InputError, MachineError
 from longfat.live.build import Done
 from longfat.live.rpc import read_request
 from longfat.live.shell.protocol import WireError, fields_of, size_of
+from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.drafts import Drafts
 from longfat.studio.live.messages import read_order
+from longfat.studio.private_file import PrivateFile
 from longfat.studio.state import VARIABLE, WorkspaceState
 from tests.mutations.kind import write
 
@@ -111,6 +114,34 @@ def check_draft(folder: Path, content: bytes) -> None:
             raise InputError("it is left alone")
     finally:
         logging.disable(logging.NOTSET)
+
+
+_SESSION, _OWNER = "the value of a cookie", "alice"
+
+
+def sessions_of_browsers() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = PrivateFile(path=Path(folder) / "sessions.json")
+        sessions = BrowserSessions(file)
+        for owner in (_OWNER, "bob"):
+            sessions.begin(owner)
+        return [file.path.read_bytes()]
+
+
+def check_sessions(folder: Path, content: bytes) -> None:
+    """Start where the stored sessions were changed: none opens without its value."""
+    file = PrivateFile(path=folder / "sessions.json")
+    file.path.write_bytes(content)
+    file.path.chmod(0o600)
+    sessions = BrowserSessions(file, owners=[_OWNER, "bob"])
+    taken = json.loads(file.path.read_text())
+    for value in (_SESSION, "", *re.findall(r'"([^"]*)"', content.decode(errors="replace"))):
+        assert sessions.find(value, owner=_OWNER) is None
+    value = sessions.begin(_OWNER)
+    if BrowserSessions(file, owners=[_OWNER]).find(value, owner=_OWNER) is None:
+        raise AssertionError("a new session was not stored")
+    if not taken:
+        raise InputError("they are taken for none")
 
 
 def check_state(folder: Path, content: bytes) -> None:

@@ -15,12 +15,16 @@ from starlette.testclient import TestClient
 
 from longfat.studio.app import make_app
 from longfat.studio.auth import Keys, our_hosts
+from longfat.studio.browser_sessions import BrowserSessions
+from longfat.studio.credentials import ONLY_USER, Credentials, Tokens
+from longfat.studio.server_proof import ServerProof
 from longfat.studio.state import VARIABLE
 
 PORT = 8765
 HOST = f"127.0.0.1:{PORT}"
 ORIGIN = f"http://{HOST}"
 TOKEN = "a-token-of-the-tests"
+SECRET = b"a secret of the tests"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 SOCKET = {**BEARER, "Origin": ORIGIN, "Host": HOST}
 """What a WebSocket of the test client has to say, which would be at another host."""
@@ -50,6 +54,16 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    new = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    files = ["-days", "2", "-out", str(cert), "-keyout", str(key)]
+    subprocess.run([*new, *files], check=True, capture_output=True)
+    return cert, key
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "workspace"
@@ -62,16 +76,26 @@ def static(tmp_path: Path) -> Path:
     """A page that says little."""
     folder = tmp_path / "static"
     (folder / "assets").mkdir(parents=True)
-    (folder / "index.html").write_text("<!doctype html><title>studio</title>")
+    (folder / "index.html").write_text("<!doctype html><head><title>studio</title></head>")
     (folder / "assets" / "main-1a2b3c.js").write_text("0")
     return folder
+
+
+def keys_of_tests(*, sessions: BrowserSessions | None = None) -> Keys:
+    """Return keys with the token of the tests."""
+    credentials = Credentials(
+        tokens=Tokens({ONLY_USER: TOKEN}),
+        sessions=sessions or BrowserSessions(),
+        proof=ServerProof(SECRET),
+    )
+    hosts = our_hosts("127.0.0.1", PORT, secure=False)
+    return Keys(credentials=credentials, owner=ONLY_USER, hosts=hosts, port=PORT)
 
 
 @pytest.fixture
 def stranger(workspace: Path, static: Path) -> Iterator[TestClient]:
     """A client that has no token yet."""
-    keys = Keys(token=TOKEN, hosts=our_hosts("127.0.0.1", PORT, secure=False), port=PORT)
-    app = make_app(workspace=workspace, keys=keys, static=static)
+    app = make_app(workspace=workspace, keys=keys_of_tests(), static=static)
     with TestClient(app, base_url=ORIGIN, raise_server_exceptions=False) as client:
         yield client
 
@@ -109,18 +133,18 @@ from pathlib import Path
 from longfat.studio.address import Address
 from longfat.studio.serve import serve
 serve(workspace=Path(sys.argv[1]), static=Path(sys.argv[2]), address=Address(),
-      query={"lab": "lab08"}, browser=False)
+      query={"lab": "lab08"}, browser=False, anew="--new-token" in sys.argv)
 """
 
 
 @pytest.fixture
-def start_studio(workspace: Path, static: Path) -> Iterator[Callable[[], Studio]]:
+def start_studio(workspace: Path, static: Path) -> Iterator[Callable[..., Studio]]:
     """Start `serve` in a process of its own."""
     started: list[Studio] = []
 
-    def start() -> Studio:
+    def start(*options: str) -> Studio:
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(workspace), str(static)],
+            [sys.executable, "-c", PROGRAM, str(workspace), str(static), *options],
             stderr=subprocess.PIPE,
             text=True,
         )

@@ -1,7 +1,11 @@
-"""Nobody gets anything without the token, from another site, or under another name."""
+"""Nobody gets anything without credentials, from another site, or under another name."""
 
 from __future__ import annotations
 
+import hmac
+import re
+
+import httpx
 import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
@@ -39,17 +43,206 @@ def test_a_wrong_token_opens_nothing(stranger: TestClient, token: str) -> None:
     assert stranger.get("/", headers=cookie).status_code == 403
 
 
-def test_the_token_is_taken_from_the_url_into_a_cookie(stranger: TestClient) -> None:
+def test_the_token_of_the_url_is_exchanged_for_a_session(stranger: TestClient) -> None:
     first = stranger.get(f"/?open=a%20b.yaml&token={TOKEN}", follow_redirects=False)
     assert first.status_code == 303
     assert first.headers["location"] == f"{ORIGIN}/?open=a+b.yaml"
     cookie = first.headers["set-cookie"]
-    assert cookie.startswith(f"longfat-studio-{PORT}={TOKEN};")
+    assert re.match(rf"longfat-studio-{PORT}=[\w-]{{43}};", cookie)
+    assert TOKEN not in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert first.headers["referrer-policy"] == "no-referrer"
     assert stranger.get("/").status_code == 200
     assert stranger.get("/api/state").status_code == 200
+
+
+def test_the_token_as_a_cookie_and_a_session_as_a_token_open_nothing(
+    stranger: TestClient, client: TestClient
+) -> None:
+    session = client.cookies[f"longfat-studio-{PORT}"]
+    client.cookies.clear()
+    cookie = {"Cookie": f"longfat-studio-{PORT}={TOKEN}"}
+    assert stranger.get("/", headers=cookie).status_code == 403
+    bearer = {"Authorization": f"Bearer {session}"}
+    assert stranger.get("/", headers=bearer).status_code == 403
+    assert stranger.get("/", params={"token": session}).status_code == 403
+    other_name = {"Cookie": f"longfat-studio-{PORT + 1}={session}"}
+    assert stranger.get("/", headers=other_name).status_code == 403
+    right = {"Cookie": f"longfat-studio-{PORT}={session}"}
+    assert stranger.get("/", headers=right).status_code == 200
+
+
+def test_a_browser_that_opens_the_link_again_keeps_its_session(client: TestClient) -> None:
+    again = client.get(f"/?token={TOKEN}", follow_redirects=False)
+    assert again.status_code == 303
+    assert "set-cookie" not in again.headers
+
+
+def test_a_browser_without_a_session_gets_a_page_that_says_how_to_come_back(
+    stranger: TestClient,
+) -> None:
+    """A browser gets a page, a program a text; neither gets anything of the studio."""
+    answer = stranger.get("/", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert answer.status_code == 403
+    assert "<h1>This browser is not logged in</h1>" in answer.text
+    assert "longfat-session" not in answer.text
+    assert stranger.get("/api/state").headers["content-type"].startswith("text/plain")
+
+
+def page_session(client: TestClient) -> tuple[str, str]:
+    """Return the public id of the page's session, and its key."""
+    match = re.search(
+        r'<meta name="longfat-session" content="([0-9a-f]{32}) ([0-9a-f]{64})"></head>',
+        client.get("/").text,
+    )
+    assert match
+    return match[1], match[2]
+
+
+def proof(client: TestClient, **query: str) -> httpx.Response:
+    answer: httpx.Response = client.get("/api/proof", params=query)
+    return answer
+
+
+NONCE = "0123456789abcdef" * 4
+
+
+def test_the_server_proves_its_identity_to_a_page(client: TestClient) -> None:
+    session, key = page_session(client)
+    client.cookies.clear()
+    answer = proof(client, session=session, nonce=NONCE)
+    message = f"longfat studio: proof of the server\n{ORIGIN}\n{session}\n{NONCE}"
+    right = hmac.new(bytes.fromhex(key), message.encode(), "sha256").hexdigest()
+    assert answer.json() == {"proof": right}
+    assert "set-cookie" not in answer.headers
+    # It is that of the origin the page is at, of the session and of the number.
+    by_name = client.get(
+        "/api/proof",
+        params={"session": session, "nonce": NONCE},
+        headers={"Host": f"localhost:{PORT}", "Origin": f"http://localhost:{PORT}"},
+    )
+    others = [
+        by_name,
+        proof(client, session="0" * 32, nonce=NONCE),
+        proof(client, session=session, nonce=NONCE[::-1]),
+    ]
+    proofs = {right, *(one.json()["proof"] for one in others)}
+    assert len(proofs) == 4
+
+
+def test_proofs_reveal_nothing_about_sessions(client: TestClient) -> None:
+    session, _ = page_session(client)
+    known = proof(client, session=session, nonce=NONCE)
+    unknown = proof(client, session="f" * 32, nonce=NONCE)
+    assert client.post("/api/log-out", json={}).status_code == 200
+    assert proof(client, session=session, nonce=NONCE).json() == known.json()
+    for one in (known, unknown):
+        assert one.status_code == 200
+        assert len(one.json()["proof"]) == 64
+    assert known.headers == unknown.headers
+
+
+@pytest.mark.parametrize(
+    ("session", "nonce"),
+    [
+        ("", ""),
+        ("f" * 32, ""),
+        ("f" * 32, NONCE[:-1]),
+        ("f" * 32, NONCE + "0"),
+        ("f" * 32, NONCE.upper()),
+        ("f" * 31, NONCE),
+        ("f" * 32 + "\n", NONCE),
+        ("\u0663" * 32, NONCE),
+        ("f" * 32, "x" * 64),
+        ("../" * 1000, NONCE),
+    ],
+)
+def test_a_malformed_request_for_a_proof(stranger: TestClient, session: str, nonce: str) -> None:
+    answer = proof(stranger, session=session, nonce=nonce)
+    assert answer.status_code == 400
+    assert "32 and 64 hexadecimal digits" in answer.text
+
+
+def test_a_proof_is_for_pages_of_this_server(stranger: TestClient) -> None:
+    query = {"session": "f" * 32, "nonce": NONCE}
+    for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+        assert stranger.get("/api/proof", params=query, headers=headers).status_code == 403
+    assert stranger.post("/api/proof", params=query).status_code == 403
+
+
+def test_a_page_without_a_session_has_no_key(stranger: TestClient) -> None:
+    for path in ("/", "/index.html"):
+        answer = stranger.get(path, headers=BEARER)
+        assert answer.status_code == 200
+        assert "longfat-session" not in answer.text
+
+
+def test_a_logout_ends_the_session_and_no_other(client: TestClient) -> None:
+    name = f"longfat-studio-{PORT}"
+    first = client.cookies[name]
+    client.cookies.clear()
+    client.get("/", params={"token": TOKEN})
+    second = client.cookies[name]
+    answer = client.post("/api/log-out", json={})
+    assert answer.status_code == 200
+    assert f'{name}=""' in answer.headers["set-cookie"]
+    assert "Max-Age=0" in answer.headers["set-cookie"]
+    client.cookies.clear()
+    for value, status in ((first, 200), (second, 403)):
+        cookie = {"Cookie": f"{name}={value}"}
+        assert client.get("/api/state", headers=cookie).status_code == status
+    page = client.get("/logged-out")
+    assert page.status_code == 200
+    assert "You are logged out" in page.text
+
+
+def test_a_logout_of_all_others_keeps_this_one(client: TestClient) -> None:
+    name = f"longfat-studio-{PORT}"
+    first = client.cookies[name]
+    client.cookies.clear()
+    client.get("/", params={"token": TOKEN})
+    answer = client.post("/api/log-out", json={"others": True})
+    assert answer.json() == {"ended": 1}
+    assert client.get("/api/state").status_code == 200
+    client.cookies.clear()
+    cookie = {"Cookie": f"{name}={first}"}
+    assert client.get("/api/state", headers=cookie).status_code == 403
+
+
+def test_a_logout_is_asked_for_by_the_page_itself(client: TestClient) -> None:
+    assert client.get("/api/log-out").status_code in (404, 405)
+    for origin in ("http://evil.example", "null"):
+        answer = client.post("/api/log-out", json={}, headers={"Origin": origin})
+        assert answer.status_code == 403
+    assert client.post("/api/log-out", content="[]").status_code == 400
+    assert client.post("/api/log-out", json={"others": "yes"}).status_code == 400
+    client.cookies.clear()
+    assert client.post("/api/log-out", json={}).status_code == 403
+    assert client.post("/api/log-out", json={}, headers=BEARER).status_code == 409
+
+
+def test_a_websocket_ends_with_its_session(client: TestClient) -> None:
+    cookie = {"Cookie": f"longfat-studio-{PORT}={client.cookies[f'longfat-studio-{PORT}']}"}
+    headers = {**cookie, "Origin": ORIGIN, "Host": HOST}
+    with (
+        client.websocket_connect("/ws/drafts", headers=headers) as session,
+        client.websocket_connect("/ws/drafts", headers=SOCKET) as program,
+    ):
+        assert session.receive_json()["event"] == "hello"
+        assert program.receive_json()["event"] == "hello"
+        assert client.post("/api/log-out", json={}).status_code == 200
+        with pytest.raises(WebSocketDisconnect) as ended:
+            session.receive_json()
+        assert ended.value.code == 1008
+        draft: dict[str, object] = {"page": "p", "base": None, "steps": [], "fields": {"name": "x"}}
+        client.put("/api/drafts/abcdefgh-1", json=draft, headers=BEARER)
+        assert program.receive_json()["draft"]["name"] == "x"
+    with (
+        pytest.raises(WebSocketDisconnect),
+        client.websocket_connect("/ws/drafts", headers=headers),
+    ):
+        pass
 
 
 def test_a_url_with_the_token_leads_nowhere_else(stranger: TestClient) -> None:

@@ -12,10 +12,9 @@ from starlette.testclient import TestClient
 
 from longfat.studio.app import make_app
 from longfat.studio.assignments.assignment import read_assignments
-from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.disk import DiskLimit
 from tests.paths import REPOSITORY
-from tests.studio.conftest import ORIGIN, PORT, TOKEN
+from tests.studio.conftest import ORIGIN, TOKEN, keys_of_tests
 from tests.studio.test_jobs import ask, ended
 
 STUDY = """\
@@ -35,7 +34,7 @@ def limited(workspace: Path, static: Path, tmp_path: Path) -> Iterator[TestClien
     """A page of a workspace that may take 200 KiB."""
     shutil.copytree(REPOSITORY / "labs" / "templates" / "bdp", tmp_path / "given" / "my-lab")
     given = read_assignments([tmp_path / "given" / "my-lab"], workspace=workspace)
-    keys = Keys(token=TOKEN, hosts=our_hosts("127.0.0.1", PORT, secure=False), port=PORT)
+    keys = keys_of_tests()
     app = make_app(
         workspace=workspace, keys=keys, static=static, assignments=given, most_bytes=MOST_BYTES
     )

@@ -15,12 +15,11 @@ from pathlib import Path
 from starlette.testclient import TestClient
 from longfat.studio.app import make_app
 from longfat.studio.assignments.assignment import read_assignments
-from longfat.studio.auth import Keys, our_hosts
+from tests.studio.conftest import ORIGIN as origin, TOKEN, keys_of_tests
 from longfat.studio.workspace import version_of
 
 workspace, static, given = (Path(each) for each in sys.argv[1:4])
-origin = "http://127.0.0.1:8765"
-keys = Keys(token="t" * 40, hosts=our_hosts("127.0.0.1", 8765, secure=False), port=8765)
+keys = keys_of_tests()
 labs = read_assignments([given], workspace=workspace)
 app = make_app(workspace=workspace, keys=keys, static=static, assignments=labs)
 
@@ -34,7 +33,7 @@ def fill():
                 assert error.errno == errno.ENOSPC
 
 with TestClient(app, base_url=origin, raise_server_exceptions=False) as client:
-    client.get("/", params={"token": "t" * 40})
+    client.get("/", params={"token": TOKEN})
     client.headers["Origin"] = origin
     save = lambda path, text, **more: client.put(
         "/api/document", json={"path": path, "text": text, **more}

@@ -26,10 +26,11 @@ from longfat.engine import kernel as kernels
 from longfat.errors import HostError, InputError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.serve import serve
+from longfat.studio.state import workspace_id
 from tests.conftest import processes_running
 from tests.studio.conftest import STUDY, Studio
 
-Start = Callable[[], Studio]
+Start = Callable[..., Studio]
 ENDLESS = STUDY.replace("count: 2", "count: 500000")
 
 
@@ -45,6 +46,38 @@ def test_a_second_client_gets_nothing(start_studio: Start) -> None:
     with httpx.Client(base_url=studio.url, headers={"Host": "evil.example"}) as other:
         assert other.get("/", params={"token": studio.token}).status_code == 403
     assert "uvicorn" not in studio.http.get("/").headers.get("server", "")
+
+
+def test_a_restart_keeps_sessions_and_a_new_token_ends_them(
+    start_studio: Start, workspace: Path
+) -> None:
+    studio = start_studio()
+    with httpx.Client(base_url=studio.url) as browser:
+        assert browser.get("/", params={"token": studio.token}).status_code == 303
+        ((_, value),) = browser.cookies.items()
+
+    def page() -> httpx.Response:
+        # Another studio may have taken the port meanwhile.
+        port = studio.url.rpartition(":")[2]
+        cookie = f"longfat-studio-{port}-{workspace_id(workspace)}={value}"
+        return httpx.get(studio.url, headers={"Cookie": cookie})
+
+    before = page()
+    assert "longfat-session" in before.text
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        studio.process.send_signal(number)
+        studio.process.wait(20)
+        token = studio.token
+        studio = start_studio()
+        assert studio.token == token
+        # A page that is open still knows its server.
+        assert page().text == before.text
+    for options in (("--new-token",), ()):
+        studio.process.terminate()
+        studio.process.wait(20)
+        studio = start_studio(*options)
+        assert studio.token != token
+        assert page().status_code == 403
 
 
 def test_a_websocket_without_origin_is_refused(start_studio: Start) -> None:
@@ -143,16 +176,6 @@ def test_a_page_that_is_not_built_is_told(workspace: Path, tmp_path: Path) -> No
     with pytest.raises(HostError, match="not built") as caught:
         serve(workspace=workspace, address=Address(), query={}, browser=False, static=tmp_path)
     assert "make web" in str(caught.value)
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    new = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
-    files = ["-days", "2", "-out", str(cert), "-keyout", str(key)]
-    subprocess.run([*new, *files], check=True, capture_output=True)
-    return cert, key
 
 
 def test_beyond_loopback_needs_knowledge_and_tls(certificate: tuple[Path, Path]) -> None:

@@ -17,12 +17,11 @@ from longfat.engine.images import store, unpacked_images
 from longfat.errors import InputError
 from longfat.execution.cache import result_cache_root
 from longfat.studio.app import make_app
-from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.stores import SHARE
 from longfat.studio.workspace import Workspace
 from tests.engine.images.made import layer, oci
 from tests.engine.images.test_images import ELF, file
-from tests.studio.conftest import ORIGIN, PORT, TOKEN
+from tests.studio.conftest import ORIGIN, TOKEN, keys_of_tests
 from tests.studio.test_jobs import ask, ended
 
 MB = 1 << 20
@@ -45,7 +44,7 @@ def caches(tmp_path: Path) -> Path:
 @pytest.fixture
 def member(workspace: Path, static: Path, caches: Path, tmp_path: Path) -> Iterator[TestClient]:
     """A page of a member of a class whose disk may take 4 MB."""
-    keys = Keys(token=TOKEN, hosts=our_hosts("127.0.0.1", PORT, secure=False), port=PORT)
+    keys = keys_of_tests()
     app = make_app(
         workspace=workspace,
         keys=keys,

@@ -8,7 +8,6 @@ from longfat.theory import loss
 
 losses = st.floats(1e-12, 0.01)
 rtts = st.floats(1e-5, 2.0)
-windows = st.floats(12, 1e8)
 
 # RFC 8312, tables 1 and 2: RTT, loss rate, CUBIC's window with C = 0.04, 0.4 and 4.
 RFC_8312 = [
@@ -21,22 +20,12 @@ RFC_8312 = [
     (0.01, 1e-8, (18740, 33325, 59261)),
 ]
 
-# RFC 8312, table 3, at 100 ms: the window, and the loss that TCP and CUBIC bear.
-NEEDED = [(83.3, "2.1e-04", "2.9e-04"), (8333.3, "2.1e-08", "6.3e-07"), (83333.3, "", "2.9e-08")]
-
 
 @pytest.mark.parametrize(("rtt_s", "rate", "expected"), RFC_8312)
 def test_cubic_is_the_rfc_s(rtt_s: float, rate: float, expected: tuple[int, ...]) -> None:
     for c, window in zip((0.04, 0.4, 4.0), expected, strict=True):
         found = loss.cubic_window_packets(loss=rate, rtt_s=rtt_s, c=c)
         assert found == pytest.approx(window, abs=1)
-
-
-@pytest.mark.parametrize(("window", "reno", "cubic"), NEEDED)
-def test_what_a_window_needs_is_the_rfc_s(window: float, reno: str, cubic: str) -> None:
-    if reno:
-        assert f"{loss.reno_loss(window):.1e}" == reno
-    assert f"{loss.cubic_loss(window_packets=window, rtt_s=0.1):.1e}" == cubic
 
 
 @settings(deadline=None)
@@ -63,15 +52,6 @@ def test_mathis_and_its_inverse(rate: float, rtt_s: float, streams: int) -> None
 
 
 @settings(deadline=None)
-@given(windows, rtts)
-def test_response_functions_and_their_inverses(window: float, rtt_s: float) -> None:
-    assert loss.reno_window_packets(loss.reno_loss(window)) == pytest.approx(window)
-    rate = loss.cubic_loss(window_packets=window, rtt_s=rtt_s)
-    if rate < 1:
-        assert loss.cubic_window_packets(loss=rate, rtt_s=rtt_s) == pytest.approx(window)
-
-
-@settings(deadline=None)
 @given(losses, rtts)
 def test_cubic_is_never_behind_reno(rate: float, rtt_s: float) -> None:
     assert loss.cubic_window_packets(loss=rate, rtt_s=rtt_s) >= loss.reno_window_packets(rate)
@@ -92,9 +72,5 @@ def test_other_wrong_arguments() -> None:
         loss.mathis_bps(mss_bytes=1460, rtt_s=0, loss=0.01)
     with pytest.raises(ValueError, match="streams must be 1 or more"):
         loss.mathis_bps(mss_bytes=1460, rtt_s=1, loss=0.01, streams=0)
-    with pytest.raises(ValueError, match="window_packets must be more than 0"):
-        loss.reno_loss(0)
     with pytest.raises(ValueError, match="beta must be"):
-        loss.cubic_loss(window_packets=10, rtt_s=1, beta=1.0)
-    with pytest.raises(ValueError, match="rate_bps must be more than 0"):
-        loss.time_between_losses_s(loss=0.1, rate_bps=float("inf"), packet_bytes=1)
+        loss.cubic_window_packets(loss=0.1, rtt_s=1, beta=1.0)

@@ -265,6 +265,7 @@ def _grade(
     jobs: int | None,
 ) -> list[Graded]:
     from longfat.analysis.grading import grade as grade_one  # noqa: PLC0415  as in grade
+    from longfat.analysis.grading import shared_oddities  # noqa: PLC0415
 
     console = stderr()
     workers = jobs or len(os.sched_getaffinity(0))
@@ -285,7 +286,10 @@ def _grade(
             threads.shutdown(wait=False, cancel_futures=True)
             player.end()
             raise
-    return graded
+    return [
+        dataclasses.replace(one, oddities=(*one.oddities, *shared))
+        for one, shared in zip(graded, shared_oddities(graded), strict=True)
+    ]
 
 
 def _exit(graded: Sequence[Graded], *, is_all_or_nothing: bool) -> None:

@@ -37,7 +37,15 @@ from longfat.study.labs import all_labs, find_study
 @click.option(
     "--new-token",
     is_flag=True,
-    help="Draw another token: the URL of the last time opens nothing any more.",
+    help="Draw another token: the URL of the last time opens nothing any more, and all browsers "
+    "are logged out. With --class: for all students and the teacher.",
+)
+@click.option(
+    "--new-link",
+    "new_links",
+    multiple=True,
+    metavar="FOLDER",
+    help="Of --class: draw another token for this student of the roster; repeatable.",
 )
 @click.option(
     "--class",
@@ -84,6 +92,7 @@ def studio(
     port: int | None,
     host: str,
     new_token: bool,
+    new_links: tuple[str, ...],
     roster: Path | None,
     limits: str | None,
     assignments: tuple[Path, ...],
@@ -119,18 +128,21 @@ def studio(
             address=address,
             browser=not no_browser,
             new_tokens=new_token,
+            new_links=new_links,
             assignments=assignments,
         )
         return
     if limits is not None:
         raise InputError("--limits are those of a class: name its roster by --class")
+    if new_links:
+        raise InputError("--new-link is for a student of a class: name its roster by --class")
     folder, query = _to_open(study, workspace)
     serve(
         workspace=folder,
         address=address,
         query=query,
         browser=not no_browser,
-        new_token=new_token,
+        anew=new_token,
         assignments=assignments,
     )
 

@@ -78,7 +78,12 @@ def compile_job(case: Case) -> dict[str, Any]:
     """Return the job of a case as plain data for JSON."""
     ports = server_ports(case)
     flows = [
-        _flow(flow, _processes(case, flow, port=ports[flow.name]), seed=case.seed)
+        _flow(
+            flow,
+            _processes(case, flow, port=ports[flow.name]),
+            seed=case.seed,
+            is_apart=flow.name in case.untrusted_flows,
+        )
         for flow in case.flows
     ]
     traced = list(traced_links(case.network, case.files))
@@ -161,7 +166,9 @@ def limit_virtual_s(case: Case) -> float:
     return 2 * (TRAFFIC_START_S + sum(flow.longest_s() for flow in case.flows)) + _LIMIT_SLACK_S
 
 
-def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str, Any]:
+def _flow(
+    flow: Flow, processes: tuple[Process, ...], *, seed: int, is_apart: bool
+) -> dict[str, Any]:
     return {
         "name": flow.name,
         "after": flow.after,
@@ -173,7 +180,8 @@ def _flow(flow: Flow, processes: tuple[Process, ...], *, seed: int) -> dict[str,
                 "host": process.host,
                 "argv": list(process.argv),
                 "typed": list(process.typed),
-                "forks": list(process.forks),
+                "forks": [] if is_apart else list(process.forks),
+                "apart": is_apart,
                 "output": process.output,
                 "listens": process.listens,
                 "environment": preload(process.shim),

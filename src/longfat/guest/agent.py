@@ -229,7 +229,7 @@ class Agent:
 
     def _do_files(self, files: list[dict[str, Any]], node: str) -> dict[str, Any] | None:
         with self._at(node):
-            return put_files(files, skips_missing=not node and bool(self._nodes.rooted))
+            return put_files(files, skips_missing=not node and bool(self._nodes.roots))
 
     def _do_read(self, path: str, node: str, max_bytes: int) -> dict[str, Any]:
         try:

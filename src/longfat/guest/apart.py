@@ -4,7 +4,8 @@ A student who is graded is root in the machine that measures. So these lines get
 their node, where they may do anything, and else a machine of their own: other mounts, in which
 what they replace is seen by no program but theirs; other process numbers, by which no process of
 ours can be named; no folder from which results are taken; /proc/sys and /sys read-only but for
-/proc/sys/net; and of root's capabilities those alone that networks and ordinary files need.
+/proc/sys/net; and of root's capabilities those alone that networks and ordinary files need. A host
+with a root of its own has another one for them, of the same image.
 
 Sources: capabilities(7), mount_namespaces(7), pid_namespaces(7).
 """
@@ -17,7 +18,7 @@ import signal
 
 from longfat.guest import system
 from longfat.guest.mounts import link_descriptors
-from longfat.guest.nodes import Nodes, enter_node
+from longfat.guest.nodes import NOT_STARTED, Nodes, enter_node
 from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.shell import Begun, find_program
 
@@ -53,7 +54,7 @@ class Apart(Nodes):
         self._nodes = nodes
         self._home = nodes.home
         self._hosts: dict[str, tuple[int, int]] = {}
-        self._roots = {}
+        self._roots = nodes.roots
         self._drop = _dropping()
         # Of ours: theirs does not show us to ourselves.
         self._proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -70,35 +71,71 @@ class Apart(Nodes):
 
     def run(self, command: dict[str, Any]) -> tuple[int, str]:
         """Run a line; see `Nodes.run`."""
-        return self._nodes.run(command) if command["rooted"] else self.begin(command).wait()
+        try:
+            return self.begin(command).wait()
+        except FileNotFoundError as error:  # a host's own root has no such program
+            return NOT_STARTED, str(error.strerror)
 
     def begin(self, command: dict[str, Any]) -> Begun:
         """Begin to run a line; see `Nodes.begin`."""
+        node, argv = command["node"], ["/bin/sh", "-c", command["line"]]
+        environment = None
         if command["rooted"]:
-            return self._nodes.begin(command)
-        argv = [*self._drop, "/bin/sh", "-c", command["line"]]
-        with self.inside(command["node"]):
+            environment = self.environment(node)
+            argv = self._changing_root(node, argv, environment=environment)
+        with self.starting(node) as prefix:
+            return Begun([*prefix, *argv], name=prefix[0], environment=environment)
+
+    @contextlib.contextmanager
+    def starting(self, node: str) -> Iterator[Sequence[str]]:
+        """Be where a stranger's program is started; see `Nodes.starting`."""
+        with self.inside(node):
             system.enter_namespace(self._their_pids)
             try:
-                return Begun(argv, name=argv[0])
+                yield self._drop
             finally:
                 system.enter_namespace(self._our_pids)
-
-    def typed(self, command: dict[str, Any]) -> str:
-        """Return a line as one types it at root."""
-        return self._nodes.typed(command)
 
     @contextlib.contextmanager
     def inside(self, node: str, *, rooted: bool = False) -> Iterator[None]:
         """Be at a node as strangers see it; see `Nodes.inside`."""
-        assert not rooted
         if node not in self._hosts:
             self._hosts[node] = self._place if node == ROOT_NAMESPACE else self._open(node)
         try:
             enter_node(self._hosts[node])
+            if rooted:
+                from longfat.guest.roots import enter  # noqa: PLC0415  it is loaded by now
+
+                enter(self._roots[node])
             yield
         finally:
             enter_node(self._home)
+
+    def in_root(self, node: str) -> contextlib.AbstractContextManager[None]:
+        """Be in a host's own root as strangers see it; see `Nodes.in_root`."""
+        return self.inside(node, rooted=True)
+
+    def _changing_root(
+        self, node: str, argv: list[str], *, environment: dict[str, str]
+    ) -> list[str]:
+        """Return a command that runs another with a host's own root.
+
+        Capabilities are dropped before that, by a program that no image need have.
+
+        Raises:
+            FileNotFoundError: the root has no such program.
+            OSError: there is no unshare(1), of util-linux.
+        """
+        from longfat.guest.roots import program_of, without_shell  # noqa: PLC0415  likewise
+
+        changing = find_program("unshare", path=os.environ["PATH"])
+        if changing is None:
+            raise OSError("there is no unshare(1), of util-linux")
+        with self.inside(node, rooted=True):
+            argv = without_shell(argv)
+            program, folder = program_of(argv, environment), os.getcwd()
+        at = self._roots[node]["at"]
+        return [changing, f"--root={at}", f"--wd={folder}", program, *argv[1:]]
 
     def _open(self, node: str) -> tuple[int, int]:
         with self._nodes.inside_network(node):
@@ -108,6 +145,9 @@ class Apart(Nodes):
             system.unshare(system.CLONE_NEWNS)
             system.unmount("/sys")
             system.mount("sysfs", "/sys", "sysfs", flags=system.MS_RDONLY)
+            if node in self._roots:
+                at = self._roots[node]["at"]
+                system.mount("sysfs", f"{at}/sys", "sysfs", flags=system.MS_RDONLY)
             return network, self._namespace("mnt")
         finally:
             enter_node(self._home)
@@ -122,7 +162,7 @@ class Apart(Nodes):
             system.unshare(system.CLONE_NEWPID)
             pid = os.fork()
             if not pid:
-                _be_first(far)
+                _be_first(far, roots=self._roots)
             os.close(far)
             if os.read(near, 1) != b"+":
                 raise OSError("no first process for lines of strangers")
@@ -171,7 +211,7 @@ def _cover(place: str, *, keep: Sequence[str] = (), mode: int = 0o755) -> None:
         os.close(descriptor)
 
 
-def _be_first(ready: int) -> None:
+def _be_first(ready: int, *, roots: dict[str, dict[str, Any]]) -> None:
     """Be the first process of a namespace, in the child of a fork: until the machine ends."""
     try:
         system.mount("proc", "/proc", "proc")
@@ -182,6 +222,7 @@ def _be_first(ready: int) -> None:
             system.mount(place, place, flags=system.MS_BIND | system.MS_REC)
             if flags:
                 system.mount("", place, flags=system.MS_REMOUNT | system.MS_BIND | flags)
+        _make_roots(roots)
         # Whoever it inherits children from does not wait for them.
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         # The way to the host is among these; then lines may run.
@@ -193,3 +234,15 @@ def _be_first(ready: int) -> None:
             signal.pause()
     finally:
         os._exit(1)
+
+
+def _make_roots(roots: dict[str, dict[str, Any]]) -> None:
+    """Make roots for hosts that have their own: of their images, with memory of their own."""
+    if not roots:
+        return
+    from longfat.guest.roots import make_root  # noqa: PLC0415  it is loaded by now
+
+    for order in roots.values():
+        make_root(order)
+        # With what is masked there.
+        system.mount("/proc", f"{order['at']}/proc", flags=system.MS_BIND | system.MS_REC)

@@ -89,6 +89,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
             player = Player(
                 job["flows"],
                 nodes=nodes,
+                typists=typists,
                 probes=probes,
                 script=script,
                 raw=raw,
@@ -114,7 +115,8 @@ def _apart(apart: dict[str, Any], *, nodes: Nodes, script: Script) -> Nodes:
     nodes = Apart(nodes)
     if apart["files"]:
         with nodes.inside(ROOT_NAMESPACE):
-            _put_files(apart["files"], script=script, has_roots=False)
+            _put_files(apart["files"], script=script, has_roots=bool(nodes.roots))
+        _put_into_roots(apart["files"], nodes=nodes)
     return nodes
 
 
@@ -135,11 +137,14 @@ def _make_roots(
     script.title("the hosts' own root file systems, read-only, with memory over them")
     script.record([f"# {order['at']}: {order['title']}" for order in roots.values()])
     nodes.take_roots(roots)
-    if not files:
-        return
+    if files:
+        _put_into_roots(files, nodes=nodes)
+
+
+def _put_into_roots(files: list[dict[str, Any]], *, nodes: Nodes) -> None:
     from longfat.guest.files import put_files  # noqa: PLC0415  see `longfat.guest.main`
 
-    for node in nodes.rooted:
+    for node in nodes.roots:
         with nodes.in_root(node):
             failed = put_files(files)
         if failed:

@@ -15,7 +15,7 @@ from longfat.guest.shell import Begun, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
 NOT_STARTED = 127
@@ -64,9 +64,9 @@ class Nodes:
         return inside(self._roots[node])
 
     @property
-    def rooted(self) -> list[str]:
-        """The hosts that have roots of their own."""
-        return list(self._roots)
+    def roots(self) -> dict[str, dict[str, Any]]:
+        """The roots of the hosts that have their own, as `take_roots` got them."""
+        return self._roots
 
     def environment(self, node: str) -> dict[str, str]:
         """Return the environment of what runs with a host's own root."""
@@ -140,6 +140,12 @@ class Nodes:
             yield
         finally:
             enter_node(self._home)
+
+    @contextlib.contextmanager
+    def starting(self, node: str) -> Iterator[Sequence[str]]:
+        """Be where a program of a flow is started; yield what its command begins with."""
+        with self.inside(node):
+            yield ()
 
     @contextlib.contextmanager
     def inside_network(self, node: str) -> Iterator[None]:

@@ -120,6 +120,7 @@ class Player:
     Args:
         flows: the job's flows.
         nodes: where they can run.
+        typists: where those of strangers run: `longfat.guest.apart`, if there are any.
         probes: what looks on.
         script: where to record what is started.
         raw: the folder for their output.
@@ -132,6 +133,7 @@ class Player:
         flows: list[dict[str, Any]],
         *,
         nodes: Nodes,
+        typists: Nodes,
         probes: Probes,
         script: Script,
         raw: str,
@@ -141,6 +143,7 @@ class Player:
         self._events = events
         self._flows = [_Flow(spec, number=number) for number, spec in enumerate(flows, start=1)]
         self._nodes = nodes
+        self._typists = typists
         self._probes = probes
         self._script = script
         self._raw = raw
@@ -261,15 +264,16 @@ class Player:
             lines.append(f"{variable}=$!")
         self._script.record(lines)
         path = f"{self._raw}/{spec['output']}"
+        nodes = self._typists if spec["apart"] else self._nodes
         with (
             open(path, "wb") as stdout,
             open(f"{path}.err", "wb") as stderr,
-            self._nodes.inside(spec["host"]),
+            nodes.starting(spec["host"]) as prefix,
         ):
             if spec["forks"]:
                 return _Forked(spec["forks"], stdout=stdout.fileno(), stderr=stderr.fileno())
             return subprocess.Popen(
-                spec["argv"],
+                [*prefix, *spec["argv"]],
                 env={**os.environ, **spec["environment"]},
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,

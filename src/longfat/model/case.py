@@ -21,7 +21,7 @@ from longfat.model.events import EVENTS, ClockChange, Event
 from longfat.model.network import Network
 from longfat.model.packages import PinnedPackage
 from longfat.model.probes import PROBES, Probe
-from longfat.model.traffic import FLOWS, Bulk, Flow, Ping
+from longfat.model.traffic import FLOWS, Bulk, Flow, Ping, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +156,8 @@ class Case:
         memory_bytes: the machine's memory.
         untrusted: its files, set-up lines and events are a stranger's, and run apart from the
             programs that measure; see `longfat.guest.apart`.
+        untrusted_flows: the flows of such a case that are a stranger's programs, which run
+            apart, too.
     """
 
     kernel: str
@@ -169,6 +171,7 @@ class Case:
     seed: int = 1
     memory_bytes: int = DEFAULT_MEMORY_BYTES
     untrusted: bool = False
+    untrusted_flows: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the case as plain data; flows carry their tool's name, probes their kind."""
@@ -177,10 +180,9 @@ class Case:
         del data["files"]
         if self.files:
             data["files"] = [file.to_json() for file in self.files]
-        if not self.packages:
-            del data["packages"]
-        if not self.untrusted:
-            del data["untrusted"]
+        for name in ("packages", "untrusted", "untrusted_flows"):
+            if not data[name]:
+                del data[name]
         del data["events"]
         if self.events:
             data["events"] = [event.to_json() for event in self.events]
@@ -221,6 +223,11 @@ class Case:
     def pings(self) -> tuple[Ping, ...]:
         """The flows of echo requests."""
         return tuple(flow for flow in self.flows if isinstance(flow, Ping))
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """The flows that are programs of the study."""
+        return tuple(flow for flow in self.flows if isinstance(flow, Program))
 
     def probes_of(self, kind: type[P], *, target: str | None = None) -> tuple[P, ...]:
         """Return the probes of a kind.

@@ -34,6 +34,7 @@ from longfat.studio.jobs import Jobs, job_routes
 from longfat.studio.labs import LabBook, lab_routes
 from longfat.studio.live.routes import live_routes
 from longfat.studio.live.sessions import LiveSessions
+from longfat.studio.login_routes import login_routes
 from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
 from longfat.studio.packets import packet_routes
 from longfat.studio.progress import ProgressBook, progress_routes
@@ -64,7 +65,7 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 
 class _PageFiles(StaticFiles):
-    """The built page, whose files with hashed names a browser may cache."""
+    """The files of the built page, of which a browser may cache those with hashed names."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         answer = await super().get_response(path, scope)
@@ -91,7 +92,7 @@ def make_app(
 
     Args:
         workspace: the one folder that is read and written.
-        keys: the credentials that grant access.
+        keys: what grants access.
         static: the folder of the built page.
         drafts: the folder of the drafts; None to keep them in memory.
         counts: the file of how often exercises were checked; None to keep it in memory.
@@ -153,7 +154,7 @@ def make_app(
         sessions.stop()
         scripts.stop()
 
-    page = _PageFiles(directory=static, html=True, check_dir=False)
+    files = _PageFiles(directory=static, check_dir=False)
     app = Starlette(
         routes=[
             Route("/api/state", state, methods=["GET"]),
@@ -168,8 +169,9 @@ def make_app(
             *packet_routes(ours, sessions, scripts),
             *packetdrill_routes(scripts),
             *live_routes(sessions, workspace=ours),
-            # Only the page is compressed: its responses contain no secrets.
-            Mount("/", GZipMiddleware(page, compresslevel=_COMPRESSION)),
+            *login_routes(keys, static=static),
+            # Only these files are compressed: they contain no secrets.
+            Mount("/", GZipMiddleware(files, compresslevel=_COMPRESSION)),
         ],
         middleware=[Middleware(AuthMiddleware, keys=keys), Middleware(ThreadMiddleware)],
         exception_handlers={

@@ -1,49 +1,75 @@
 """The access check of requests, and the security headers of responses.
 
 Anybody with the token can run commands on the hosts of machines and write studies, so every
-request needs it, even those for the page's images. It is passed once, in the URL that
-`longfat studio` printed, and stored by the browser in a cookie that no script can read and
-no other site can send. A program may send it as `Authorization: Bearer` instead.
+request needs credentials, even those for the page's images. A browser sends the token once, in
+the URL that `longfat studio` printed, and gets a session for it (`browser_sessions`), in a cookie
+that no script can read and no other site can send. A program sends the token as
+`Authorization: Bearer` instead.
 
-A token alone is not enough. Another site could have a name that resolves to this machine
+Credentials alone are not enough. Another site could have a name that resolves to this machine
 (DNS rebinding): so Host is checked. Another site could send a request or open a WebSocket:
 so Origin is checked whenever there is one, and every request that changes anything must
 have one.
+
+Two paths need no credentials: the proof of the server (`server_proof`), and the page after a
+logout.
 """
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
+
+from longfat.errors import HostError
+from longfat.studio.access_pages import LOGGED_OUT_PATH, logged_out_page, refused_page
+from longfat.studio.server_proof import PROOF_PATH
+from longfat.studio.sockets import POLICY_VIOLATION, serve_until
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-PAGE_POLICY = "; ".join(
-    (
-        "default-src 'self'",
-        "script-src 'self'",
-        # The canvas positions its nodes by style attributes.
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "connect-src 'self'",
-        "object-src 'none'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
+    from longfat.studio.browser_sessions import BrowserSession
+    from longfat.studio.credentials import Credentials
+
+
+def page_policy(*, form_action: str = "'none'") -> str:
+    """Return the Content-Security-Policy of a page: everything comes from this server.
+
+    Args:
+        form_action: where its forms may be sent to.
+    """
+    return "; ".join(
+        (
+            "default-src 'self'",
+            "script-src 'self'",
+            # The canvas positions its nodes by style attributes.
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "connect-src 'self'",
+            "object-src 'none'",
+            "base-uri 'none'",
+            f"form-action {form_action}",
+            "frame-ancestors 'none'",
+        )
     )
-)
-"""The policy of the studio's own page: everything comes from this server."""
+
 
 _HEADERS = {
-    "Content-Security-Policy": PAGE_POLICY,
+    "Content-Security-Policy": page_policy(),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -56,23 +82,25 @@ WORKSPACE_HEADER = "x-longfat-workspace"
 query, as `workspace`."""
 
 _READING = ("GET", "HEAD")
-_FORBIDDEN = 403
-_SEE_OTHER = 303
-_POLICY_VIOLATION = 1008
+_SESSION = "longfat.browser_session"
 
-_NO_TOKEN = (
+_NO_CREDENTIALS = (
     "This is longfat studio, and it needs its token.\n\n"
-    "Open the URL that `longfat studio` printed in its terminal: it holds the token, and this\n"
-    "browser then keeps it until it is closed.\n"
+    "Open the URL that `longfat studio` printed in its terminal, or in a class your link: it\n"
+    "holds the token, and this browser is then logged in until it is closed.\n"
+)
+_NO_PROOF = (
+    "longfat studio: a proof needs ?session=ID&nonce=NUMBER, of 32 and 64 hexadecimal digits\n"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """The credentials that grant access.
+    """What grants access to an application.
 
     Attributes:
-        token: the token.
+        credentials: the credentials of the server.
+        owner: whose credentials open the application.
         hosts: the accepted values of Host, in lower case, such as `127.0.0.1:8765`.
         port: the port, which is part of the cookie's name: browsers do not keep the
             cookies of two ports separately.
@@ -85,7 +113,8 @@ class Keys:
             server: opening the link of another one replaces the cookie.
     """
 
-    token: str = field(repr=False)
+    credentials: Credentials
+    owner: str
     hosts: frozenset[str]
     port: int
     secure: bool = False
@@ -101,12 +130,56 @@ class Keys:
     @property
     def origins(self) -> frozenset[str]:
         """Return the accepted values of Origin."""
-        scheme = "https" if self.secure else "http"
-        return frozenset(f"{scheme}://{host}" for host in self.hosts)
+        return frozenset(self.origin_at(host) for host in self.hosts)
 
-    def fits(self, found: str) -> bool:
-        """Return whether a text is the token, in constant time."""
-        return secrets.compare_digest(found.encode("utf-8", "replace"), self.token.encode())
+    def origin_at(self, host: str) -> str:
+        """Return the origin of a page of this server.
+
+        Args:
+            host: the value of Host by which it was requested.
+        """
+        return f"{'https' if self.secure else 'http'}://{host}"
+
+    def fits(self, token: str) -> bool:
+        """Return whether a text is the owner's token, in constant time."""
+        return self.credentials.tokens.fits(self.owner, token)
+
+    def session_of(self, value: str) -> BrowserSession | None:
+        """Return the owner's session that a cookie's value opens; None if it opens none."""
+        return self.credentials.sessions.find(value, owner=self.owner)
+
+    def set_cookie(self, response: Response, value: str) -> None:
+        """Store a session's value in the browser, until that is closed."""
+        response.set_cookie(
+            self.cookie, value, httponly=True, samesite="strict", secure=self.secure
+        )
+
+    def delete_cookie(self, response: Response) -> None:
+        """Remove the session's value from the browser."""
+        response.delete_cookie(self.cookie, httponly=True, samesite="strict", secure=self.secure)
+
+
+def key_tag(request: Request, keys: Keys) -> str:
+    """Return the element of a page's head with the key by which it verifies its server.
+
+    Args:
+        request: the admitted request for the page.
+        keys: what has admitted it.
+
+    Returns:
+        The element; nothing if the request has no session.
+    """
+    session = session_of(request)
+    if session is None:
+        return ""
+    key = keys.credentials.proof.page_key(session.id)
+    return f'<meta name="longfat-session" content="{session.id} {key}">'
+
+
+def session_of(request: Request) -> BrowserSession | None:
+    """Return the browser's session of an admitted request; None if a token admitted it."""
+    session: BrowserSession | None = request.scope[_SESSION]
+    return session
 
 
 def our_hosts(host: str, port: int, *, secure: bool) -> frozenset[str]:
@@ -125,11 +198,11 @@ def our_hosts(host: str, port: int, *, secure: bool) -> frozenset[str]:
 
 
 class AuthMiddleware:
-    """ASGI middleware that admits requests with the token, and adds the security headers.
+    """ASGI middleware that admits requests with credentials, and adds the security headers.
 
     Args:
         app: the protected application.
-        keys: the credentials.
+        keys: what grants access.
     """
 
     def __init__(self, app: ASGIApp, *, keys: Keys) -> None:
@@ -141,12 +214,12 @@ class AuthMiddleware:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        refused = self._refused(scope)
+        response = self._response(scope)
         if scope["type"] == "websocket":
-            if refused is None:
-                await self._app(scope, receive, send)
+            if response is None:
+                await self._serve_socket(scope, receive, send)
             else:
-                await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": ""})
+                await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": ""})
             return
 
         async def send_with_headers(message: Message) -> None:
@@ -156,69 +229,103 @@ class AuthMiddleware:
                     headers.setdefault(name, value)
             await send(message)
 
-        await (refused or self._app)(scope, receive, send_with_headers)
+        await (response or self._app)(scope, receive, send_with_headers)
 
-    def _refused(self, scope: Scope) -> Response | None:
-        """Return the error response; None if the request is admitted."""
+    async def _serve_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a WebSocket until its end, or that of what opened it."""
+        sessions = self._keys.credentials.sessions
+        session: BrowserSession | None = scope[_SESSION]
+        with sessions.connected(self._keys.owner, session) as connection:
+            ended = sessions.until_ended(connection)
+            await serve_until(ended, self._app, scope, receive, send)
+
+    def _response(self, scope: Scope) -> Response | None:
+        """Return the response of this check; None if the request is admitted."""
         headers = Headers(scope=scope)
         host = headers.get("host", "").lower()
+        is_reading = scope["type"] == "http" and scope["method"] in _READING
+        if (refused := self._elsewhere(headers, host, is_reading=is_reading)) is not None:
+            return refused
+        if is_reading and scope["path"] == PROOF_PATH:
+            return self._prove(scope, host)
+        if is_reading and scope["path"] == LOGGED_OUT_PATH:
+            return HTMLResponse(logged_out_page())
+        scope[_SESSION] = session = self._session(headers)
+        # A URL with a token leads to the same one without it.
+        if is_reading and (response := self._welcome(scope, host, session)) is not None:
+            return response
+        if session is not None or self._has_token(headers):
+            return None if self._is_of_us(scope, headers) else _ANOTHER_WORKSPACE
+        if is_reading and "text/html" in headers.get("accept", ""):
+            return HTMLResponse(refused_page(), status_code=HTTPStatus.FORBIDDEN)
+        return _forbidden(_NO_CREDENTIALS)
+
+    def _elsewhere(self, headers: Headers, host: str, *, is_reading: bool) -> Response | None:
+        """Return the error of a request to another name, or from another site."""
         if host not in self._keys.hosts:
             return _forbidden(
                 "longfat studio: the request's Host is not an address of this server.\n"
                 "Open the URL that `longfat studio` printed.\n"
             )
         origin = headers.get("origin")
-        must_have = scope["type"] == "websocket" or scope["method"] not in _READING
-        if (origin is not None or must_have) and origin not in self._keys.origins:
+        if (origin is not None or not is_reading) and origin not in self._keys.origins:
             return _forbidden(
                 "longfat studio: the request comes from another site, or has no Origin header.\n"
             )
-        if not self._is_of_us(scope, headers):
-            return _ANOTHER_WORKSPACE
-        if self._knows(headers):
-            return None if scope["type"] == "websocket" else self._tidied(scope, host)
-        if scope["type"] == "http" and scope["method"] in _READING:
-            return self._welcome(scope, host) or _forbidden(_NO_TOKEN)
-        return _forbidden(_NO_TOKEN)
+        return None
+
+    def _prove(self, scope: Scope, host: str) -> Response:
+        """Return the server's proof for a page, whatever its session."""
+        query = dict(_query(scope))
+        proof = self._keys.credentials.proof.answer(
+            session_id=query.get("session", ""),
+            origin=self._keys.origin_at(host),
+            nonce=query.get("nonce", ""),
+        )
+        if proof is None:
+            return PlainTextResponse(_NO_PROOF, status_code=HTTPStatus.BAD_REQUEST)
+        return JSONResponse({"proof": proof})
 
     def _is_of_us(self, scope: Scope, headers: Headers) -> bool:
         """Return whether the request names this workspace, or none."""
         sent = headers.get(WORKSPACE_HEADER)
         if sent is None and scope["type"] == "websocket":  # browsers cannot set its headers
-            query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
-            sent = query.get("workspace")
+            sent = dict(_query(scope)).get("workspace")
         return sent is None or sent == self._keys.workspace
 
-    def _knows(self, headers: Headers) -> bool:
+    def _session(self, headers: Headers) -> BrowserSession | None:
+        value = cookie_parser(headers.get("cookie", "")).get(self._keys.cookie)
+        return None if value is None else self._keys.session_of(value)
+
+    def _has_token(self, headers: Headers) -> bool:
         scheme, _, sent = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._keys.fits(sent.strip()):
-            return True
-        cookies = cookie_parser(headers.get("cookie", ""))
-        return self._keys.fits(cookies.get(self._keys.cookie, ""))
+        return scheme.lower() == "bearer" and self._keys.fits(sent.strip())
 
-    def _tidied(self, scope: Scope, host: str) -> Response | None:
-        """Return a redirect to the URL without its token, if it has one."""
-        return self._welcome(scope, host) if scope["method"] in _READING else None
+    def _welcome(self, scope: Scope, host: str, session: BrowserSession | None) -> Response | None:
+        """Exchange the token of a URL for a session; return None if the URL has no valid one.
 
-    def _welcome(self, scope: Scope, host: str) -> Response | None:
-        """Move the token from the URL into a cookie; return None if the URL has no valid one."""
-        query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
-        tokens = [value for name, value in query if name == "token"]
-        if not any(self._keys.fits(token) for token in tokens):
+        A browser that has a session keeps it: another tab may be loading its page with it.
+        """
+        query = _query(scope)
+        if not any(name == "token" and self._keys.fits(value) for name, value in query):
             return None
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        scheme = "https" if self._keys.secure else "http"
         # With scheme and host: a path that begins with two slashes would name another server.
-        url = f"{scheme}://{host}{quote(scope['path'])}" + (f"?{rest}" if rest else "")
-        answer = RedirectResponse(url, status_code=_SEE_OTHER)
-        answer.set_cookie(
-            self._keys.cookie,
-            self._keys.token,
-            httponly=True,
-            samesite="strict",
-            secure=self._keys.secure,
-        )
-        return answer
+        url = f"{self._keys.origin_at(host)}{quote(scope['path'])}" + (f"?{rest}" if rest else "")
+        response = RedirectResponse(url, status_code=HTTPStatus.SEE_OTHER)
+        if session is None:
+            try:
+                value = self._keys.credentials.sessions.begin(self._keys.owner)
+            except HostError as error:
+                text = f"longfat studio: this browser cannot be logged in: {error}\n"
+                return PlainTextResponse(text, status_code=HTTPStatus.SERVICE_UNAVAILABLE)
+            self._keys.set_cookie(response, value)
+        return response
+
+
+def _query(scope: Scope) -> list[tuple[str, str]]:
+    text = scope.get("query_string", b"").decode("latin-1")
+    return parse_qsl(text, keep_blank_values=True)
 
 
 _ANOTHER_WORKSPACE = JSONResponse(
@@ -227,9 +334,9 @@ _ANOTHER_WORKSPACE = JSONResponse(
         "its own workspace.",
         "problem": None,
     },
-    status_code=421,  # Misdirected Request
+    status_code=HTTPStatus.MISDIRECTED_REQUEST,
 )
 
 
 def _forbidden(text: str) -> Response:
-    return PlainTextResponse(text, status_code=_FORBIDDEN)
+    return PlainTextResponse(text, status_code=HTTPStatus.FORBIDDEN)

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import errno
 import os
-import secrets
 import signal
 import socket
 import sys
@@ -27,7 +26,10 @@ from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.app import STATIC, make_app
 from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.auth import Keys, our_hosts
+from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.connections import Connections, HeadDeadlineProtocol, accept_all
+from longfat.studio.credentials import ONLY_USER, Credentials, Tokens, new_token
+from longfat.studio.server_proof import ServerProof
 from longfat.studio.state import WorkspaceState, workspace_id
 from longfat.studio.workspace import Workspace
 
@@ -48,7 +50,7 @@ def serve(
     address: Address,
     query: Mapping[str, str],
     browser: bool,
-    new_token: bool = False,
+    anew: bool = False,
     assignments: Sequence[Path] = (),
     static: Path = STATIC,
 ) -> None:
@@ -59,7 +61,7 @@ def serve(
         address: where to listen.
         query: parameters of the page's URL, such as a file to open.
         browser: open the URL in a browser.
-        new_token: generate a new token, even if the last one could be used.
+        anew: generate a new token, even if the last one could be used; all sessions end.
         assignments: the folders of labs with exercises.
         static: the folder of the built page.
 
@@ -76,8 +78,10 @@ def serve(
     with WorkspaceState(root) as state, listening_at(address, state.last_port) as listening:
         port = listening.getsockname()[1]
         secure = address.tls_cert is not None
+        credentials = _credentials(state, address, anew=anew)
         keys = Keys(
-            token=_token(state, address, anew=new_token),
+            credentials=credentials,
+            owner=ONLY_USER,
             hosts=our_hosts(address.host, port, secure=secure),
             port=port,
             secure=secure,
@@ -91,23 +95,29 @@ def serve(
             counts=state.folder / "checks.json",
             assignments=given,
         )
-        url = url_of(address.host, port, secure=secure, query={**query, "token": keys.token})
+        token = credentials.tokens.token_of(ONLY_USER)
+        url = url_of(address.host, port, secure=secure, query={**query, "token": token})
         state.note_running(url=url, port=port)
         stop = app.state.stop
         run_server(app, listening=listening, address=address, url=url, browser=browser, stop=stop)
 
 
-def check_page(static: Path) -> None:
+def check_page(static: Path, *, names: Sequence[str] = ("index.html",)) -> None:
     """Check that the page is built.
+
+    Args:
+        static: its folder.
+        names: the files that are needed.
 
     Raises:
         HostError: it is not built.
     """
-    if not (static / "index.html").is_file():
-        raise HostError(
-            "the studio's page is not built: there is no static/index.html in longfat.studio",
-            hint="make web",
-        )
+    for name in names:
+        if not (static / name).is_file():
+            raise HostError(
+                f"the studio's page is not built: there is no static/{name} in longfat.studio",
+                hint="make web",
+            )
 
 
 def run_server(
@@ -154,13 +164,24 @@ def run_server(
     asyncio.run(server.serve())
 
 
-def _token(state: WorkspaceState, address: Address, *, anew: bool) -> str:
-    """Return the token: the last one again if only this machine can reach the studio."""
-    if address.is_loopback:
-        return state.token(anew=anew)
+def _credentials(state: WorkspaceState, address: Address, *, anew: bool) -> Credentials:
+    """Return the credentials: those of before if only this machine can reach the studio."""
     # A token that was used from other machines must not stay valid forever.
-    state.forget_token()
-    return secrets.token_urlsafe(32)
+    token = None if anew or not address.is_loopback else state.token()
+    owners = () if token is None else (ONLY_USER,)
+    # Whatever ends here, sessions end no later than the token.
+    sessions = BrowserSessions(state.sessions_file(of_class=False), owners=owners)
+    if token is None:
+        token = new_token()
+        if address.is_loopback:
+            state.keep_token(token)
+        else:
+            state.forget_token()
+    return Credentials(
+        tokens=Tokens({ONLY_USER: token}),
+        sessions=sessions,
+        proof=ServerProof(state.proof_secret()),
+    )
 
 
 class _Server(uvicorn.Server):

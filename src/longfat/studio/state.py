@@ -1,4 +1,4 @@
-"""The studio's state of a workspace: its token, its port, and the drafts.
+"""The studio's state of a workspace: its token, the sessions of browsers, its port, the drafts.
 
 It is stored in the user's state folder (`$XDG_STATE_HOME`, else `~/.local/state`), in a private
 folder for each workspace, and not in the workspace itself, which may be shared, copied or
@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import HostError
+from longfat.studio.credentials import SHORTEST_TOKEN
+from longfat.studio.private_file import PrivateFile
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
 
 VARIABLE = "XDG_STATE_HOME"
@@ -27,12 +30,10 @@ _TOKEN = "token"
 _RUNNING = "running.json"
 _LOCK = "lock"
 _CLASS = "class.json"
-_SHORTEST_TOKEN = 32
-_LARGEST_FILE = 4096
+_SESSIONS, _CLASS_SESSIONS = "sessions.json", "class-sessions.json"
+_SECRET = "proof-secret"
+_SECRET_BYTES = 32
 _LARGEST_CLASS = 1 << 20
-_OURS_ALONE = 0o077
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def workspace_id(workspace: Path) -> str:
@@ -100,22 +101,21 @@ class WorkspaceState:
         """Unlock the folder."""
         self._let_go()
 
-    def token(self, *, anew: bool) -> str:
-        """Return the token of this workspace: the stored one, if it is safe.
+    def token(self) -> str | None:
+        """Return the stored token of this workspace; None if there is none, or it is not safe.
 
         It is safe in a file that we own and nobody else may read.
+        """
+        token = self._file(_TOKEN).read()
+        return token if token and len(token) >= SHORTEST_TOKEN else None
 
-        Args:
-            anew: generate a new one in any case.
+    def keep_token(self, token: str) -> None:
+        """Store the token of this workspace.
 
         Raises:
-            HostError: a new one cannot be stored.
+            HostError: it cannot be stored.
         """
-        if not anew and (found := self._own(_TOKEN)) and len(found) >= _SHORTEST_TOKEN:
-            return found
-        token = secrets.token_urlsafe(32)
-        self._write(_TOKEN, token)
-        return token
+        self._file(_TOKEN).write(token)
 
     def forget_token(self) -> None:
         """Remove the token: the next studio generates a new one."""
@@ -125,19 +125,45 @@ class WorkspaceState:
     def class_tokens(self) -> dict[str, str]:
         """Return the tokens of a class, by its students' folders; none if they are not safe."""
         try:
-            found = json.loads(self._own(_CLASS, most=_LARGEST_CLASS) or "{}")
+            found = json.loads(self._file(_CLASS).read(max_bytes=_LARGEST_CLASS) or "{}")
         except (ValueError, RecursionError):
             return {}
         texts = found.items() if isinstance(found, dict) else ()
-        return {name: one for name, one in texts if isinstance(one, str) and one.isascii()}
+        return {
+            name: one
+            for name, one in texts
+            if isinstance(one, str) and one.isascii() and len(one) >= SHORTEST_TOKEN
+        }
 
-    def keep_class_tokens(self, text: str) -> None:
-        """Store the tokens of a class, as JSON.
+    def keep_class_tokens(self, tokens: Mapping[str, str]) -> None:
+        """Store the tokens of a class, by its students' folders.
 
         Raises:
             HostError: they cannot be stored.
         """
-        self._write(_CLASS, text)
+        self._file(_CLASS).write(json.dumps(dict(tokens)))
+
+    def sessions_file(self, *, of_class: bool) -> PrivateFile:
+        """Return the file of the sessions of browsers.
+
+        Args:
+            of_class: those of a class; a studio without a class has others.
+        """
+        return self._file(_CLASS_SESSIONS if of_class else _SESSIONS)
+
+    def proof_secret(self) -> bytes:
+        """Return the secret by which the server proves its identity to pages.
+
+        Raises:
+            HostError: a new one cannot be stored.
+        """
+        file = self._file(_SECRET)
+        with contextlib.suppress(ValueError):
+            if len(secret := bytes.fromhex(file.read() or "")) == _SECRET_BYTES:
+                return secret
+        secret = secrets.token_bytes(_SECRET_BYTES)
+        file.write(secret.hex())
+        return secret
 
     @property
     def last_port(self) -> int | None:
@@ -147,38 +173,17 @@ class WorkspaceState:
 
     def note_running(self, *, url: str, port: int) -> None:
         """Record the URL, for a second studio's error message, and the port for the next start."""
-        self._write(_RUNNING, json.dumps({"url": url, "port": port}))
+        self._file(_RUNNING).write(json.dumps({"url": url, "port": port}))
 
     def _running(self) -> dict[str, object]:
         try:
-            found = json.loads(self._own(_RUNNING) or "{}")
+            found = json.loads(self._file(_RUNNING).read() or "{}")
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
-    def _own(self, name: str, *, most: int = _LARGEST_FILE) -> str | None:
-        """Return the content of a file that we own and nobody else may read or write; else None."""
-        try:
-            file = os.open(self.folder / name, _READ)
-        except OSError:
-            return None
-        with os.fdopen(file, "rb") as stream:
-            about = os.fstat(file)
-            if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid():
-                return None
-            if about.st_mode & _OURS_ALONE:
-                return None
-            return stream.read(most).decode("ascii", "replace").strip()
-
-    def _write(self, name: str, text: str) -> None:
-        place = self.folder / name
-        hidden = self.folder / f".{name}.{secrets.token_hex(4)}"
-        try:
-            with os.fdopen(os.open(hidden, _NEW, 0o600), "w") as file:
-                file.write(text)
-            hidden.replace(place)
-        except OSError as error:
-            raise HostError(f"{place}: cannot be written: {error.strerror}") from None
+    def _file(self, name: str) -> PrivateFile:
+        return PrivateFile(path=self.folder / name)
 
     def _let_go(self) -> None:
         if self._lock is not None:

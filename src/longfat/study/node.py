@@ -18,8 +18,7 @@ from typing import TypeVar
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError, Place
 from longfat.model.metric import Unit
-from longfat.model.units import parse_fraction, parse_quantity, parse_rate_bps, parse_size_bytes
-from longfat.model.units import parse_time_s as parse_time
+from longfat.model.units import parse_quantity
 from longfat.study.document import Mapping, Mark, Raw, Scalar, Sequence, label
 from longfat.study.mistakes import Mistakes
 
@@ -331,38 +330,13 @@ class Node:
             return value
         raise self.error(f"{value}{unit} is outside of what is allowed: {least} to {most}{unit}")
 
-    # Quantities.
-
-    def _quantity(self, parse: Callable[[str], T], what: str) -> T:
-        text = self.line(what)
-        try:
-            return parse(text)
-        except InputError as error:
-            raise self.error(error.message) from None
-
-    def rate_bps(self) -> int:
-        """Return a rate in bit/s."""
-        return self._quantity(parse_rate_bps, "a rate")
-
-    def size_bytes(self) -> int:
-        """Return a size in bytes."""
-        return self._quantity(parse_size_bytes, "a size")
-
-    def time_s(self) -> float:
-        """Return a time in seconds; a bare number is seconds, as ping and iperf3 take it."""
-        return self._quantity(lambda text: parse_time(text, bare_seconds=True), "a time")
-
-    def span_s(self) -> float:
-        """Return a time in seconds; a bare number is refused, since tc takes it otherwise."""
-        return self._quantity(parse_time, "a time")
-
-    def fraction(self) -> float:
-        """Return a percentage as a fraction, 0 to 1."""
-        return self._quantity(parse_fraction, "a percentage")
-
     def quantity(self, unit: Unit) -> float:
         """Return a quantity of a kind, in its base unit."""
-        return self._quantity(lambda text: parse_quantity(text, unit), f"a value in {unit.value}")
+        text = self.line(f"a value in {unit.value}")
+        try:
+            return parse_quantity(text, unit)
+        except InputError as error:
+            raise self.error(error.message) from None
 
 
 def typed_lines(key: Key, value: Node, *, form: str) -> Iterator[tuple[str, str, Place]]:

@@ -1,19 +1,13 @@
 """Formulas, one subject a file, each with its source, units and a worked example.
 
-The room knows no runs, machines or files: numbers go in, numbers come out.
-Rates are in bit/s, times in seconds, sizes in bytes and losses are fractions
-from 0 to 1, unless a name says otherwise. An argument that makes no sense
-raises ValueError.
+They know no runs, machines or files: numbers go in, numbers come out. Rates are in bit/s, times
+in seconds, sizes in bytes and losses are fractions from 0 to 1, unless a name says otherwise. An
+argument that makes no sense raises ValueError.
 
 * `bdp`: what a path holds, and the windows and buffers that fill it
-* `loss`: the throughput that a loss rate allows, and the loss rate that a
-  throughput needs
+* `loss`: the throughput that a loss rate allows, and the loss rate that a throughput needs
 * `cubic`: the throughput that a loss rate allows CUBIC
-* `pftk`: the same with timeouts, after Padhye et al.
-* `recovery`: what one loss takes, and how long a window takes to grow back
 * `buffers`: how much a router should hold
-* `red`, `adaptive_red`: random early detection, plain and gentle, and adaptive
-* `red_parameters`: what to write behind `tc qdisc add ... red`
 * `e_model`: how good people find a call
 * `fairness`: how evenly flows share
 * `tbf`: the token bucket filter's burst, limit and delay

@@ -31,17 +31,3 @@ def at_least_1(**values: float) -> None:
     for name, value in values.items():
         if not (math.isfinite(value) and value >= 1):
             raise ValueError(f"{name} must be 1 or more, not {value}")
-
-
-def above_0_to_1(**values: float) -> None:
-    """Check that every value is more than 0 and at most 1."""
-    for name, value in values.items():
-        if not 0 < value <= 1:
-            raise ValueError(f"{name} must be more than 0 and at most 1, not {value}")
-
-
-def thresholds(min_bytes: float, max_bytes: float) -> None:
-    """Check RED's thresholds: max above min."""
-    not_negative(min_bytes=min_bytes, max_bytes=max_bytes)
-    if max_bytes <= min_bytes:
-        raise ValueError(f"max_bytes must be more than min_bytes ({min_bytes}), not {max_bytes}")

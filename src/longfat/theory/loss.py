@@ -24,9 +24,6 @@ from longfat.theory import _checks
 EVERY_PACKET_ACKED = math.sqrt(3 / 2)
 """Mathis' constant for losses at equal distances and an ACK for every packet."""
 
-DELAYED_ACKS = math.sqrt(3 / 4)
-"""Mathis' constant for losses at equal distances and an ACK for every second packet."""
-
 CUBIC_C = 0.4
 """CUBIC's C, RFC 9438, section 4.1: how fast it grows."""
 
@@ -43,15 +40,15 @@ def mathis_bps(
     and K parallel streams as K times as much.
 
     Valid for small losses (below about 1 %, where timeouts are rare), windows
-    that no buffer limits, and a path that is not full; `pftk` has no such
-    bound. A link that drops whole offloaded bursts has fewer loss events than
-    lost segments, and more throughput than this.
+    that no buffer limits, and a path that is not full. A link that drops whole
+    offloaded bursts has fewer loss events than lost segments, and more
+    throughput than this.
 
     Args:
         mss_bytes: the payload of a segment, in bytes.
         rtt_s: the round-trip time, in seconds.
         loss: the fraction of packets that are lost, above 0 and below 1.
-        constant: C; 1 as the labs do, `EVERY_PACKET_ACKED` or `DELAYED_ACKS`.
+        constant: C; 1 as the labs do, or `EVERY_PACKET_ACKED`.
         streams: the number of parallel streams, each with that loss.
 
     Returns:
@@ -66,8 +63,8 @@ def mathis_bps(
     58.4
     >>> mathis_bps(mss_bytes=1460, rtt_s=0.020, loss=0.0001, streams=8) / 1e6
     467.2
-    >>> round(EVERY_PACKET_ACKED, 2), round(DELAYED_ACKS, 2)
-    (1.22, 0.87)
+    >>> round(EVERY_PACKET_ACKED, 2)
+    1.22
     """
     _checks.positive(mss_bytes=mss_bytes, rtt_s=rtt_s, constant=constant)
     _checks.between_0_and_1(loss=loss)
@@ -125,60 +122,6 @@ def reno_window_packets(loss: float) -> float:
     return 1.2 / math.sqrt(loss)
 
 
-def reno_loss(window_packets: float) -> float:
-    """Return the loss rate at which Reno keeps an average window.
-
-    Source: RFC 3649, section 3 and its abstract; the inverse of
-    `reno_window_packets`. Valid for windows of 12 packets or more.
-
-    Args:
-        window_packets: the average window, in packets.
-
-    Returns:
-        The loss as a fraction: one loss event in 1 / loss packets.
-
-    Raises:
-        ValueError: the window is not above 0.
-
-    10 Gbit/s at 100 ms with packets of 1,500 bytes are 83,333 packets in
-    flight, and one loss in some 5,000,000,000 packets:
-
-    >>> round(10e9 * 0.100 / (1500 * 8))
-    83333
-    >>> f"{reno_loss(83_333):.1e}", f"{1 / reno_loss(83_333):.0e}"
-    ('2.1e-10', '5e+09')
-    """
-    _checks.positive(window_packets=window_packets)
-    return (1.2 / window_packets) ** 2
-
-
-def time_between_losses_s(*, loss: float, rate_bps: float, packet_bytes: float) -> float:
-    """Return the time between two loss events at a throughput, in seconds.
-
-    Source: RFC 3649, abstract: one event in 1 / p packets. Valid for any loss
-    that is spread evenly.
-
-    Args:
-        loss: the fraction of packets that are lost, above 0 and below 1.
-        rate_bps: the throughput, in bit/s.
-        packet_bytes: the size of a packet, in bytes.
-
-    Returns:
-        The mean time from one loss to the next, in seconds.
-
-    Raises:
-        ValueError: an argument is out of its range.
-
-    One loss in 5,000,000,000 packets at 10 Gbit/s is one in 1 2/3 hours:
-
-    >>> round(time_between_losses_s(loss=1 / 5e9, rate_bps=10e9, packet_bytes=1500) / 3600, 3)
-    1.667
-    """
-    _checks.positive(rate_bps=rate_bps, packet_bytes=packet_bytes)
-    _checks.between_0_and_1(loss=loss)
-    return packet_bytes * 8 / rate_bps / loss
-
-
 def cubic_window_packets(
     *, loss: float, rtt_s: float, c: float = CUBIC_C, beta: float = CUBIC_BETA
 ) -> float:
@@ -214,37 +157,6 @@ def cubic_window_packets(
     _checks.positive(rtt_s=rtt_s, c=c)
     cubic = _cubic_factor(c, beta) * math.pow(rtt_s / loss, 0.75)
     return max(cubic, reno_window_packets(loss))
-
-
-def cubic_loss(
-    *, window_packets: float, rtt_s: float, c: float = CUBIC_C, beta: float = CUBIC_BETA
-) -> float:
-    """Return the loss rate at which CUBIC keeps an average window.
-
-    Source: RFC 8312, section 5.2 and table 3; the inverse of
-    `cubic_window_packets`. Valid for the same losses.
-
-    Args:
-        window_packets: the average window, in packets.
-        rtt_s: the round-trip time, in seconds.
-        c: CUBIC's C.
-        beta: the share of the window that a loss leaves.
-
-    Returns:
-        The loss as a fraction.
-
-    Raises:
-        ValueError: an argument is out of its range.
-
-    10 Gbit/s at 100 ms: CUBIC bears a loss of 2.9e-8, Reno one of 2.1e-10:
-
-    >>> f"{cubic_loss(window_packets=83_333, rtt_s=0.1):.1e}"
-    '2.9e-08'
-    """
-    _checks.positive(window_packets=window_packets, rtt_s=rtt_s, c=c)
-    _checks.between_0_and_1(beta=beta)
-    cubic = rtt_s * math.pow(_cubic_factor(c, beta) / window_packets, 4 / 3)
-    return max(cubic, reno_loss(window_packets))
 
 
 def _cubic_factor(c: float, beta: float) -> float:

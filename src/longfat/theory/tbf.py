@@ -60,7 +60,7 @@ def limit_bytes(
     Source: iproute2, tc/q_tbf.c: rate x latency + burst, or the same of the
     peak rate if that is less.
 
-    Valid for packets that come while the bucket is full; see `full_queue_delay_s`.
+    Valid for packets that come while the bucket is full.
 
     Args:
         rate_bps: the rate, in bit/s.
@@ -103,7 +103,7 @@ def latency_s(*, rate_bps: float, limit_bytes: float, burst_bytes: float) -> flo
     inverse of `limit_bytes` without a peak rate.
 
     Valid for packets that come while the bucket is full. Where traffic keeps
-    the bucket empty, packets wait longer: `full_queue_delay_s`.
+    the bucket empty, packets wait longer: limit x 8 / rate.
 
     Args:
         rate_bps: the rate, in bit/s.
@@ -123,34 +123,3 @@ def latency_s(*, rate_bps: float, limit_bytes: float, burst_bytes: float) -> flo
     """
     _checks.positive(rate_bps=rate_bps, limit_bytes=limit_bytes, burst_bytes=burst_bytes)
     return (limit_bytes - burst_bytes) * 8 / rate_bps
-
-
-def full_queue_delay_s(*, rate_bps: float, limit_bytes: float) -> float:
-    """Return how long a packet waits behind a full limit, in seconds.
-
-    Source: the definition of a rate; tc-tbf(8), `limit`: the bytes that can
-    wait for tokens.
-
-    Valid for traffic above the rate, which keeps the bucket empty, and a plain
-    first-in, first-out queue inside.
-
-    Args:
-        rate_bps: the rate, in bit/s.
-        limit_bytes: the limit, in bytes.
-
-    Returns:
-        The time, in seconds.
-
-    Raises:
-        ValueError: an argument is not above 0.
-
-    The lab's limit of 25 MB at 1 Gbit/s: 210 ms on top of the path's 20 ms (the
-    lab's longest ping: 228 ms). At 100 Mbit/s it is ten times as much:
-
-    >>> round(full_queue_delay_s(rate_bps=1e9, limit_bytes=26_214_400) * 1e3)
-    210
-    >>> round(full_queue_delay_s(rate_bps=100e6, limit_bytes=26_214_400), 1)
-    2.1
-    """
-    _checks.positive(rate_bps=rate_bps, limit_bytes=limit_bytes)
-    return limit_bytes * 8 / rate_bps

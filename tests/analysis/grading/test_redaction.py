@@ -12,11 +12,10 @@ from starlette.testclient import TestClient
 from longfat.analysis.grading.redaction import OWN_PART, Redaction
 from longfat.studio.app import make_app
 from longfat.studio.assignments.assignment import read_assignments
-from longfat.studio.auth import Keys, our_hosts
 from tests.analysis.grading.marked_lab import INSTRUCTOR, MARKER, MISTAKES, hand_in, put_lab
 from tests.command import longfat
 from tests.studio.assignments.test_exercises import check
-from tests.studio.conftest import ORIGIN, PORT, TOKEN
+from tests.studio.conftest import ORIGIN, TOKEN, keys_of_tests
 
 HIDDEN = re.compile(r"zqhidden(question)?(title)?\b")
 """A hidden exercise's name and title, which are shown when it is graded; docs/class.md."""
@@ -98,7 +97,7 @@ def test_nor_by_the_studio(
     (tmp_path / "static").mkdir()
     (tmp_path / "static" / "index.html").write_text("<!doctype html>")
     hand_in(tmp_path / "alice" / "my-lab", mistake)
-    keys = Keys(token=TOKEN, hosts=our_hosts("127.0.0.1", PORT, secure=False), port=PORT)
+    keys = keys_of_tests()
     app = make_app(
         workspace=tmp_path / "alice",
         keys=keys,

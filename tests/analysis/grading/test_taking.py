@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
+import pytest
+
+from longfat.analysis.grading import Player, grade
 from longfat.analysis.grading.submission import Handed, Scripts, Submission, take_in
+from longfat.errors import InputError
+from longfat.execution.tools import Toolbox
 from longfat.study.grading import read_grading
 from tests.paths import REPOSITORY
 
@@ -87,3 +93,65 @@ def test_lines_are_taken_at_the_named_nodes_only(tmp_path: Path) -> None:
     handed = hand_in(other, ("      - [h1, h2]:\n", line), part=part)
     assert "the exercise takes no lines at root, only at h1, h2" in handed.problem
     assert "study.yaml:" in handed.problem
+
+
+PROGRAM = """
+title: Programs of students
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  links: [[h1, h2, {rate: 8mbit, delay: 5ms}]]
+flows:
+  move:
+    program: h1 -> h2
+    run: false
+    serve: false
+    port: 4000
+    metrics: {rate: {regex: '([0-9]+)', unit: mbit}}
+probes:
+  rate: {of: h1-eth0, every: 100ms}
+"""
+SENDS = (
+    "python3 -c \"import socket; s = socket.create_connection(('h2', 4000)); "
+    's.sendall(bytes(10**6))"; echo 9'
+)
+TAKES = "python3 /srv/take.py"
+TAKER = """\
+import socket
+server = socket.create_server(("", 4000))
+while True:
+    connection, _ = server.accept()
+    while connection.recv(65536):
+        pass
+"""
+GRADING = """\
+title: A program that moves a megabyte
+study: study.yaml
+parts: {mine: {study: study.yaml, takes: [files, programs]}}
+exercises:
+  moved:
+    part: mine
+    points: 1
+    claim: {it is there soon: default.move.elapsed < 2s}
+"""
+
+
+def test_a_program_of_a_students_runs_and_its_word_is_no_figure(tmp_path: Path) -> None:
+    lab, mine = tmp_path / "lab", tmp_path / "mine"
+    for each in (lab, mine):
+        each.mkdir()
+    (lab / "grading.yaml").write_text(GRADING)
+    (lab / "study.yaml").write_text(PROGRAM)
+    theirs = PROGRAM.replace("run: false", f"run: {json.dumps(SENDS)}")
+    theirs = theirs.replace("serve: false", f"serve: {TAKES}")
+    theirs += f"files: {{/srv/take.py: {{text: {json.dumps(TAKER)}}}}}\n"
+    (mine / "study.yaml").write_text(theirs)
+    player = Player(None, Toolbox())
+    graded = grade(Submission(student="me", folder=mine, seed=7), read_grading(lab), player=player)
+    assert graded.scores[0].reasons == ()
+    slow = theirs.replace("10**6", "10**7")
+    (mine / "study.yaml").write_text(slow)
+    graded = grade(Submission(student="me", folder=mine, seed=7), read_grading(lab), player=player)
+    assert "default.move.elapsed: 9.98 s" in graded.scores[0].reasons[0]
+    (lab / "grading.yaml").write_text(GRADING.replace("elapsed < 2s", "rate > 7mbit"))
+    with pytest.raises(InputError, match="rate"):
+        read_grading(lab)

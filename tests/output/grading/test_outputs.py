@@ -30,7 +30,7 @@ from longfat.output.grading import (
     print_graded,
     student_page,
 )
-from longfat.output.grading.classroom import JSON_FILE, WORKFLOW_FILE
+from longfat.output.grading.classroom import WORKFLOW_FILE
 from longfat.study.grading import Grading, read_grading
 from tests.paths import REPOSITORY
 
@@ -73,33 +73,6 @@ GRADESCOPE: dict[str, Any] = {
                 },
             },
         },
-    },
-}
-
-# The interface Test of src/runner.ts of classroom-resources/autograding.
-CLASSROOM: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["tests"],
-    "properties": {
-        "tests": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["name", "setup", "run", "timeout", "comparison"],
-                "properties": {
-                    "name": {"type": "string"},
-                    "setup": {"type": "string"},
-                    "run": {"type": "string"},
-                    "input": {"type": "string"},
-                    "output": {"type": "string"},
-                    "timeout": {"type": "number"},
-                    "points": {"type": "number"},
-                    "comparison": {"enum": ["exact", "included", "regex"]},
-                },
-            },
-        }
     },
 }
 
@@ -181,15 +154,6 @@ def test_gradescopes_results(graded: Graded) -> None:
     assert "the key" not in text
 
 
-def test_classrooms_json(grading: Grading) -> None:
-    files = classroom_files(grading, lab=".lab", setup="make ready")
-    data = json.loads(files[JSON_FILE])
-    jsonschema.validate(data, CLASSROOM)
-    assert sum(test["points"] for test in data["tests"]) == 20
-    # Without input and output the runner reads the exit status alone.
-    assert all(test["input"] == test["output"] == "" for test in data["tests"])
-
-
 def test_classrooms_workflow(grading: Grading) -> None:
     files = classroom_files(grading, lab=".lab", setup="make ready")
     workflow = YAML(typ="safe").load(files[WORKFLOW_FILE])
@@ -210,9 +174,11 @@ def test_classrooms_workflow(grading: Grading) -> None:
     }
 
 
-def test_the_commands_of_both_are_commands(grading: Grading) -> None:
+def test_the_commands_of_the_workflow_are_commands(grading: Grading) -> None:
     files = classroom_files(grading, lab="a lab", setup="true")
-    lines = [test["run"] for test in json.loads(files[JSON_FILE])["tests"]]
+    (job,) = YAML(typ="safe").load(files[WORKFLOW_FILE])["jobs"].values()
+    lines = [step["with"]["command"] for step in job["steps"] if "command" in step.get("with", {})]
+    assert lines
     for line in lines:
         words = shlex.split(line)
         assert words.pop(0) == "longfat"

@@ -24,10 +24,9 @@ from longfat.studio.assignments.check_counts import (
     CheckCount,
     CheckCounts,
 )
-from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.progress import ExerciseProgress
 from tests.paths import REPOSITORY
-from tests.studio.conftest import ORIGIN, PORT, TOKEN
+from tests.studio.conftest import ORIGIN, TOKEN, keys_of_tests
 
 LAB = "/api/labs/my-lab"
 WRONG = ExerciseProgress(most=2, reasons=("wrong",), digest="a")
@@ -43,7 +42,7 @@ def start(tmp_path: Path, static: Path) -> Iterator[Callable[[], TestClient]]:
     clients: list[TestClient] = []
 
     def started() -> TestClient:
-        keys = Keys(token=TOKEN, hosts=our_hosts("127.0.0.1", PORT, secure=False), port=PORT)
+        keys = keys_of_tests()
         given = read_assignments([tmp_path / "given" / "my-lab"], workspace=workspace)
         app = make_app(
             workspace=workspace,

@@ -19,10 +19,9 @@ from longfat.analysis.grading import seed_of
 from longfat.errors import InputError
 from longfat.studio.app import make_app
 from longfat.studio.assignments.assignment import read_assignments
-from longfat.studio.auth import Keys, our_hosts
 from tests.command import longfat
 from tests.paths import REPOSITORY
-from tests.studio.conftest import ORIGIN, PORT, SOCKET, TOKEN
+from tests.studio.conftest import ORIGIN, SOCKET, TOKEN, keys_of_tests
 
 TEMPLATE = REPOSITORY / "labs" / "templates" / "bdp"
 LAB = "/api/labs/my-lab"
@@ -58,7 +57,7 @@ def alice(tmp_path: Path, lab: Path, static: Path) -> Iterator[TestClient]:
     """The page of a student, whose workspace is called after her."""
     workspace = tmp_path / "alice"
     workspace.mkdir()
-    keys = Keys(token=TOKEN, hosts=our_hosts("127.0.0.1", PORT, secure=False), port=PORT)
+    keys = keys_of_tests()
     given = read_assignments([lab], workspace=workspace)
     app = make_app(workspace=workspace, keys=keys, static=static, assignments=given)
     with TestClient(app, base_url=ORIGIN, raise_server_exceptions=False) as client:

@@ -37,13 +37,19 @@ class Studio:
         )
         assert self._process.stderr is not None
         line = self._process.stderr.readline()
-        found = re.search(r"http://\S+", line)
+        found = re.search(r"https?://\S+", line)
         assert found, line
         self.url = found[0]
 
     def end(self) -> None:
-        self._process.send_signal(signal.SIGTERM)
-        assert self._process.wait(30) == 0
+        self._end(signal.SIGTERM, status=0)
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL, status=-signal.SIGKILL)
+
+    def _end(self, number: signal.Signals, *, status: int) -> None:
+        self._process.send_signal(number)
+        assert self._process.wait(30) == status
         assert self._process.stderr is not None
         self._process.stderr.close()
 
@@ -72,6 +78,7 @@ def watched_page(browser: Browser, url: str, *, is_animated: bool = False) -> It
         viewport={"width": 1280, "height": 800},
         locale="en-US",
         reduced_motion="no-preference" if is_animated else "reduce",
+        ignore_https_errors=True,
     )
     page = context.new_page()
     errors: list[str] = []

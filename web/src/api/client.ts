@@ -1,26 +1,15 @@
 /**
  * Requests to the server: JSON in both directions, and the server's error messages.
  *
- * The browser sends the token in a cookie by itself, so this module does not handle it.
+ * Each is sent when the server has proved its identity (`proof.ts`). The browser sends the
+ * session's cookie by itself, so this module does not handle it.
  */
 
-import type { ErrorAnswer, Problem } from "./types";
+import { ApiError } from "./error";
+import { noteFailure, verifyServer } from "./proof";
+import type { ErrorAnswer } from "./types";
 
-/** The server rejected the request, or could not be reached (then the status is 0). */
-export class ApiError extends Error {
-  readonly problem: Problem | null;
-  readonly status: number;
-  /** The request is queued, and is to be repeated in a moment. */
-  readonly queued: boolean;
-
-  constructor(message: string, options: { problem?: Problem | null; status: number; queued?: boolean }) {
-    super(message);
-    this.name = "ApiError";
-    this.problem = options.problem ?? null;
-    this.status = options.status;
-    this.queued = options.queued ?? false;
-  }
-}
+export { ApiError, errorMessage, MISDIRECTED } from "./error";
 
 /** Browsers drop `keepalive` requests of more than 64 KiB when a page is unloaded. */
 const KEEPALIVE_BYTES = 30_000;
@@ -37,6 +26,11 @@ export function putJson<T>(path: string, body: unknown): Promise<T> {
   return sendRequest<T>("PUT", path, body);
 }
 
+/** Like `putJson`, with a body that is made when the server has proved its identity, just before it is sent. */
+export function putLatest<T>(path: string, makeBody: () => unknown): Promise<T> {
+  return sendRequest<T>("PUT", path, makeBody);
+}
+
 /**
  * The body of a response, as bytes.
  *
@@ -44,9 +38,7 @@ export function putJson<T>(path: string, body: unknown): Promise<T> {
  */
 export async function getBytes(path: string): Promise<ArrayBuffer> {
   const headers: Record<string, string> = workspace === null ? {} : { "X-Longfat-Workspace": workspace };
-  const answer = await fetch(path, { credentials: "same-origin", headers }).catch(() => {
-    throw new ApiError("The server does not respond. Is `longfat studio` still running?", { status: 0 });
-  });
+  const answer = await fetchVerified(path, () => ({ headers }));
   if (!answer.ok) throw apiError(answer.status, await answer.text());
   return answer.arrayBuffer();
 }
@@ -69,26 +61,29 @@ export function socketUrl(path: string): string {
   return `${protocol === "https:" ? "wss:" : "ws:"}//${host}${path}${of}`;
 }
 
-/** The message of any error. */
-export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Sends a request when the server has proved its identity. */
+async function fetchVerified(path: string, makeRequest: () => RequestInit): Promise<Response> {
+  await verifyServer();
+  const request = makeRequest();
+  try {
+    return await fetch(path, { credentials: "same-origin", ...request });
+  } catch {
+    noteFailure();
+    throw new ApiError("The server does not respond. Is `longfat studio` still running?", { status: 0 });
+  }
 }
 
 async function sendRequest<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const headers: Record<string, string> = workspace === null ? {} : { "X-Longfat-Workspace": workspace };
-  const request: RequestInit = { method, credentials: "same-origin", headers, ...(signal !== undefined && { signal }) };
-  if (body !== undefined) {
+  const answer = await fetchVerified(path, () => {
+    const request: RequestInit = { method, headers, ...(signal !== undefined && { signal }) };
+    if (body === undefined) return request;
     headers["Content-Type"] = "application/json";
-    request.body = JSON.stringify(body);
+    request.body = JSON.stringify(typeof body === "function" ? (body as () => unknown)() : body);
     // Small bodies are sent even if the page is unloaded meanwhile.
     request.keepalive = method === "PUT" && request.body.length < KEEPALIVE_BYTES;
-  }
-  let answer: Response;
-  try {
-    answer = await fetch(path, request);
-  } catch {
-    throw new ApiError("The server does not respond. Is `longfat studio` still running?", { status: 0 });
-  }
+    return request;
+  });
   const text = await answer.text();
   if (!answer.ok) throw apiError(answer.status, text);
   if (text === "") return null as T;
@@ -107,7 +102,7 @@ function apiError(status: number, text: string): ApiError {
     // Not a response of our server, such as a proxy's page: only the status is known.
   }
   if (status === 403) {
-    return new ApiError("The token is missing or invalid: open the URL that `longfat studio` printed.", { status });
+    return new ApiError("This browser is not logged in any more: open your link again.", { status });
   }
   return new ApiError(`The server responded with status ${status}.`, { status });
 }

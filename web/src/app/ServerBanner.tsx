@@ -1,4 +1,4 @@
-/** A banner for a server that is unreachable, serves another workspace, or has another token. */
+/** A banner for a server that is unreachable, is another one, or is not open to this browser any more. */
 
 import { useDrafts } from "../documents/drafts";
 
@@ -17,14 +17,15 @@ export function ServerBanner() {
       )}
       {link === "refused" && (
         <span>
-          <strong>The studio has a new token.</strong> Open the URL that it printed; what you have drawn here since is
-          kept in this browser and sent then.
+          <strong>This browser is not logged in any more.</strong> Open your link again: the URL that the studio printed, or in
+          a class the link from your teacher. What you have drawn here since is kept in this browser and sent then.
         </span>
       )}
       {link === "another" && (
         <span>
-          <strong>This address now serves another workspace.</strong> This page belongs to {path}, and nothing of it is written
-          there. To continue, start the studio for that folder: {start}, and open the URL that it prints.
+          <strong>This address now serves another workspace, or another program.</strong> This page belongs to {path}. Nothing of it
+          is sent there, and it goes on by itself when its own studio responds again: {start}. Do not reload it until then. In a
+          class, another student's link may have been opened in this browser: open yours.
         </span>
       )}
     </p>

@@ -4,6 +4,7 @@ import { useThemeVersion } from "../charts/useThemeVersion";
 import { useDialogs } from "../files/dialogs";
 import { exportAs, save } from "../files/actions";
 import { useCurrentDocument, useDocuments } from "../documents/store";
+import { confirmLogOut } from "./logOut";
 import type { MenuItem } from "./Menu";
 import { MenuButton } from "./Menu";
 import { Tabs } from "./Tabs";
@@ -75,6 +76,11 @@ export function TopBar() {
           onClick={() => useDialogs.getState().open({ kind: "keys" })}
         >
           ?
+        </button>
+        <button type="button" className="bar-button" aria-label="Log out" title="Log out" onClick={confirmLogOut}>
+          <svg className="bar-icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+            <path d="M6.5 2.5h-4v11h4M6 8h7.5M10.5 4.8 13.7 8l-3.2 3.2" />
+          </svg>
         </button>
       </nav>
     </header>

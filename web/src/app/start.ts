@@ -1,12 +1,15 @@
 /** Initialisation when the page is loaded. */
 
+import { verifyBeforeNavigation } from "../api/navigation";
 import { attempt } from "../files/actions";
 import { beginDrafts } from "../documents/drafts";
 import { closeTaken, showLast, useDocuments } from "../documents/store";
+import { notify } from "./notices";
 import { useServer } from "./server";
 
 /** Opens the file or lab in the URL's query, and removes it from the URL: a reload keeps the tabs. */
 export async function start(): Promise<void> {
+  verifyBeforeNavigation((message) => notify("error", message));
   void useServer.getState().load();
   const url = new URL(window.location.href);
   const path = url.searchParams.get("open");

@@ -8,7 +8,7 @@
 
 import { create } from "zustand";
 
-import { ApiError, deleteJson, getJson, postJson, putJson, setWorkspace, socketUrl } from "../api/client";
+import { ApiError, deleteJson, getJson, MISDIRECTED, postJson, putLatest, setWorkspace, socketUrl } from "../api/client";
 import type { Draft, DraftEvent, Drafts } from "../api/types";
 import { notify } from "../app/notices";
 import { Connection } from "../live/connection";
@@ -36,7 +36,7 @@ const FIELDS = {
   imported: "imported",
 } as const satisfies Record<string, keyof StudyDocument>;
 
-/** State of the server: reachable, unreachable, replaced by another one, or with another token. */
+/** State of the server: reachable, unreachable, replaced by another one, or not open to this browser any more. */
 export type ServerLink = "open" | "lost" | "another" | "refused";
 
 interface DraftsState {
@@ -96,7 +96,7 @@ export async function beginDrafts(to: Taker): Promise<void> {
   }
   if (waiting.size > 0) await flush();
   listen();
-  window.addEventListener("pagehide", leave);
+  window.addEventListener("pagehide", keepUnsent);
 }
 
 /**
@@ -192,14 +192,18 @@ async function send(): Promise<void> {
   for (const id of [...waiting.keys()]) {
     const { link } = useDrafts.getState();
     if (workspace === null || link === "another" || link === "refused") return keepUnsent();
-    const one = waiting.get(id);
-    if (one === undefined) continue;
-    waiting.delete(id);
-    const base = behind.has(id) ? NO_REVISION : (revisions.get(id) ?? null);
-    behind.delete(id);
+    let one: Waiting | undefined;
+    // At the last moment, so that a page that is unloaded before stores it.
+    const take = () => {
+      one = waiting.get(id);
+      if (one === undefined) throw new Error("the draft was closed meanwhile");
+      waiting.delete(id);
+      const base = behind.has(id) ? NO_REVISION : (revisions.get(id) ?? null);
+      behind.delete(id);
+      return { page, base, steps: one.steps, fields: one.fields, closed: one.closed };
+    };
     try {
-      const body = { page, base, steps: one.steps, fields: one.fields, closed: one.closed };
-      const answer = await putJson<{ revision: number; draft: Draft | null }>(`/api/drafts/${id}`, body);
+      const answer = await putLatest<{ revision: number; draft: Draft | null }>(`/api/drafts/${id}`, take);
       revisions.set(id, answer.revision);
       if (doomed.delete(id)) {
         removeDraft(id);
@@ -210,13 +214,14 @@ async function send(): Promise<void> {
       if (waiting.has(id)) behind.add(id);
       else if (answer.draft.closed_s === null) taker?.take(answer.draft);
     } catch (error) {
-      const status = error instanceof ApiError ? error.status : 0;
-      if (status !== 0 && status !== 403 && status !== 421) {
+      if (one === undefined && !waiting.has(id)) continue;
+      const link = linkAfter(error);
+      if (link === null) {
         notify("error", `The drawing could not be saved. ${error instanceof Error ? error.message : ""}`);
         continue;
       }
-      putBack(id, one);
-      useDrafts.setState({ link: status === 0 ? "lost" : status === 403 ? "refused" : "another" });
+      if (one !== undefined) putBack(id, one);
+      useDrafts.setState({ link });
       return keepUnsent();
     }
   }
@@ -315,29 +320,31 @@ function greet(found: Drafts): void {
   void flush();
 }
 
-/** Why the connection was lost: no server, another one, or another token. */
+/** The state of the server after an error; null if it is as before. */
+function linkAfter(error: unknown): ServerLink | null {
+  const status = error instanceof ApiError ? error.status : 0;
+  if (status === 0) return "lost";
+  if (status === 403) return "refused";
+  return status === MISDIRECTED ? "another" : null;
+}
+
+/** Why the connection was lost: no server, another one, or the end of the session. */
 async function whyLost(): Promise<void> {
   try {
     await getJson<Drafts>("/api/drafts");
   } catch (error) {
-    const status = error instanceof ApiError ? error.status : 0;
-    useDrafts.setState({ link: status === 403 ? "refused" : status === 421 ? "another" : "lost" });
+    useDrafts.setState({ link: linkAfter(error) ?? "lost" });
     keepUnsent();
   }
-}
-
-/** On unload: pending changes are sent without waiting for a response, and stored in case there is none. */
-function leave(): void {
-  if (workspace === null || waiting.size === 0) return;
-  keepUnsent();
-  void flush();
 }
 
 function unsentKey(): string {
   return `longfat-studio-unsent-${workspace ?? ""}`;
 }
 
+/** Pending changes are stored for a page that is loaded later. */
 function keepUnsent(): void {
+  if (workspace === null) return;
   try {
     if (waiting.size === 0) localStorage.removeItem(unsentKey());
     else localStorage.setItem(unsentKey(), JSON.stringify(Object.fromEntries(waiting)));

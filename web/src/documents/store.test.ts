@@ -1,5 +1,7 @@
 // @vitest-environment jsdom
-import { beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+
+import { stubServer } from "../api/testServer";
 import { isUntouched, useDocuments } from "./store";
 
 const opened = { name: "lab.mn", path: null, lab: null, text: "title: x\n", warnings: [] };
@@ -7,7 +9,7 @@ const opened = { name: "lab.mn", path: null, lab: null, text: "title: x\n", warn
 beforeEach(() => {
   // It gives no names here: the page gives its own, as where the server is away.
   const answer = () => new Response(JSON.stringify({ ...opened, problems: [], study: null }), { status: 200 });
-  vi.stubGlobal("fetch", (path: string) => (path.startsWith("/api/drafts") ? Promise.reject(new Error("away")) : Promise.resolve(answer())));
+  stubServer((path) => (path.startsWith("/api/drafts") ? Promise.reject(new Error("away")) : Promise.resolve(answer())));
   useDocuments.setState({ documents: [], currentId: null, histories: {} });
 });
 
@@ -35,7 +37,7 @@ it("opens a second empty page beside the first", async () => {
 
 it("stays on another page when the first network is loaded", async () => {
   const draft = { id: "1", name: "network-1", path: null, lab: null, text: "title: Network 1\n", saved_text: "", imported: null, session: null, undo: [], redo: [], version: 1 };
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify({ ...draft, problems: [], study: null }), { status: 200 })));
+  stubServer(() => Promise.resolve(new Response(JSON.stringify({ ...draft, problems: [], study: null }), { status: 200 })));
   const { shown } = useDocuments.getState();
   await useDocuments.getState().openNew({ first: true });
   expect(useDocuments.getState().currentId).toBe("1");

@@ -1,13 +1,19 @@
 /**
- * A WebSocket that reconnects: after a loss it is opened again, with increasing delays.
+ * A WebSocket that reconnects: after a loss it is opened again, with increasing delays, when the
+ * server has proved its identity.
  *
  * The server sends its whole state at the start of each connection, so nothing
  * is replayed here. Messages sent before the first connection wait for it; messages
  * sent while the connection is lost are rejected, since the state may have changed.
  */
 
+import { noteFailure, verifyServer } from "../api/proof";
+
 /** The server's status for a session or terminal that no longer exists. */
 export const GONE = 4404;
+
+/** A socket's status if it was lost without one. */
+const LOST = 1006;
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5000;
@@ -37,8 +43,9 @@ export class Connection {
   constructor(
     private readonly url: string,
     private readonly handlers: ConnectionHandlers,
+    private readonly verify: () => Promise<void> = verifyServer,
   ) {
-    this.open();
+    void this.open();
   }
 
   /** Sends now, or with the first connection. Returns false if the connection is lost. */
@@ -60,8 +67,15 @@ export class Connection {
     this.socket = null;
   }
 
-  private open(): void {
+  private async open(): Promise<void> {
     this.timer = null;
+    try {
+      await this.verify();
+    } catch {
+      this.lost(null, LOST);
+      return;
+    }
+    if (this.closed) return;
     const socket = new WebSocket(this.url);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => this.opened(socket);
@@ -83,15 +97,16 @@ export class Connection {
     for (const data of this.waiting.splice(0)) socket.send(data);
   }
 
-  private lost(socket: WebSocket, status: number): void {
+  private lost(socket: WebSocket | null, status: number): void {
     if (this.closed || socket !== this.socket) return;
     this.socket = null;
+    noteFailure();
     if (this.handlers.onLost?.(status) === false) {
       this.closed = true;
       return;
     }
     // A connection without any message counts as failed.
-    this.timer = setTimeout(() => this.open(), waitBefore(this.failures));
+    this.timer = setTimeout(() => void this.open(), waitBefore(this.failures));
     this.failures += 1;
   }
 }

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { stubServer } from "../api/testServer";
 import type { CheckResult, CheckedCase } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
@@ -13,10 +14,14 @@ let answer: (path: string) => Response;
 
 class Socket {
   static readonly OPEN = 1;
+  static opened = 0;
   readyState = 1;
   onopen: (() => void) | null = null;
   constructor() {
-    queueMicrotask(() => this.onopen?.());
+    queueMicrotask(() => {
+      this.onopen?.();
+      Socket.opened += 1;
+    });
   }
   send(text: string): void {
     sent.push(text);
@@ -24,6 +29,11 @@ class Socket {
   close(): void {
     this.readyState = 3;
   }
+}
+
+/** Waits for the session's socket, which is opened when the server has proved its identity. */
+async function socketOpened(): Promise<void> {
+  await vi.waitFor(() => expect(Socket.opened).toBe(1));
 }
 
 function checkOf(names: string[], problems: CheckResult["problems"] = []): CheckResult {
@@ -62,6 +72,7 @@ const current = () => {
 beforeEach(() => {
   requests = [];
   sent = [];
+  Socket.opened = 0;
   let count = 0;
   answer = () => {
     count += 1;
@@ -69,8 +80,8 @@ beforeEach(() => {
     return new Response(JSON.stringify({ id: `s${count}`, name: "net", kernel: "6.1", seed: 1, case: last.case, nodes: [] }));
   };
   vi.stubGlobal("WebSocket", Socket);
-  vi.stubGlobal("fetch", (path: string, { method, body }: { method: string; body?: string }) => {
-    requests.push({ method, path, body: body === undefined ? null : JSON.parse(body) });
+  stubServer((path, { method = "GET", body }) => {
+    requests.push({ method, path, body: typeof body === "string" ? JSON.parse(body) : null });
     return Promise.resolve(method === "DELETE" ? new Response("{}") : answer(path));
   });
 });
@@ -111,6 +122,7 @@ describe("startRun", () => {
   it("sends a changed drawing before it runs, and an unchanged one only once", async () => {
     open();
     await startRun("d");
+    await socketOpened();
     expect(sent.map((text) => JSON.parse(text) as unknown)).toEqual([{ do: "run" }]);
     useDocuments.setState({ documents: [{ ...current(), text: "b" }] });
     await startRun("d");
@@ -124,6 +136,7 @@ describe("sendText", () => {
   it("does not send a text with problems", async () => {
     open();
     await ensureSession("d");
+    await socketOpened();
     const problem = { message: "no", line: 1, column: 1, field: "" };
     useDocuments.setState({ documents: [{ ...current(), text: "b", check: checkOf(["one"], [problem]) }] });
     sendText("d");
@@ -136,6 +149,7 @@ describe("a network that is set up by hand", () => {
   it("stays without a case, until the user chooses one", async () => {
     open({ chosenCase: "one" });
     await ensureSession("d", null);
+    await socketOpened();
     expect(caseOf(current())).toBeNull();
     sendText("d");
     expect(sent).toEqual([]);

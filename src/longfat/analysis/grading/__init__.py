@@ -1,12 +1,15 @@
 """Grading: students' submissions, run and checked against an instructor's file.
 
-`submission` reads the files, `play` runs their cases within limits, `checks` looks for
-mistakes that no tool reports, `judge` decides on each exercise, and `grade` puts all of it
+`submission` reads the files, `taking` what a study of them may bring, and `play` runs their cases
+within limits, with the probes of `watching`. `checks` looks for mistakes that no tool reports,
+`counted` and `shaping` compare with what the kernel counted and had in force. `judge` decides on
+each exercise, `oddities` lists what an instructor should look at, and `grade` puts all of it
 together, as `scores`.
 """
 
 from longfat.analysis.grading.checks import CHECKS, Check, Finding
 from longfat.analysis.grading.grade import grade, needed_parts
+from longfat.analysis.grading.oddities import shared_oddities
 from longfat.analysis.grading.play import Player
 from longfat.analysis.grading.scores import Graded, Score
 from longfat.analysis.grading.submission import Submission, seed_of
@@ -22,4 +25,5 @@ __all__ = [
     "grade",
     "needed_parts",
     "seed_of",
+    "shared_oddities",
 ]

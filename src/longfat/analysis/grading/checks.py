@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.advice.evidence import congestion_control, tcp_table
 from longfat.analysis.advice.limits import Limit
+from longfat.analysis.grading.counted import contradiction, forged, went_elsewhere
+from longfat.analysis.grading.shaping import limits_in_force
 from longfat.analysis.grading.submission import Handed, Played
 from longfat.common.extras import lazy
 from longfat.common.suggest import listed
@@ -27,7 +29,6 @@ from longfat.model.flow_path import (
     sysctl,
 )
 from longfat.model.metric import Unit
-from longfat.model.probes import Tcp
 from longfat.model.traffic.iperf3_any import AnyReport
 from longfat.model.typed_line import mentions
 from longfat.model.units import format_quantity
@@ -56,10 +57,7 @@ LEAST_OVERLAP = 0.5
 MOST_OF_RATE = 1.01
 """The share of a link's rate above which a throughput cannot be."""
 
-_MISREPORTED = 1.1
-_MISREPORTED_BYTES = 100_000
 _SHAPES = re.compile(r"\btc\b.*\b(rate|bandwidth|tbf|htb|cake)\b")
-_PROGRAMS = ("/usr/", "/bin/", "/sbin/", "/lib", "/etc/ld.so")
 _IGNORED_BY_MININET = re.compile(r"Mininet ignores")
 
 
@@ -225,7 +223,7 @@ def _unshaped(handed: Handed, played: Played, flow: Bulk) -> str:
     try:
         found = bottleneck(case, flow)
     except NotUnderstoodError:
-        return ""  # what it is in force for is seen by the check `rate`
+        return _unshaped_while_it_ran(played, flow, lab_bps=lab_bps)
     if found is None:
         ways = [name for _, name in egress_interfaces(case.network, sender, receiver) or []]
         lines = [command.line for command in case.setup if _SHAPES.search(command.line)]
@@ -244,6 +242,26 @@ def _unshaped(handed: Handed, played: Played, flow: Bulk) -> str:
         return (
             f"the slowest link of {flow.name}, {found.interface}, has {rate}, and the lab's {lab}"
         )
+    if played.run is not None and (words := went_elsewhere(played.run, found.interface)):
+        return f"{words}: the data went another way than through its slowest link"
+    return _unshaped_while_it_ran(played, flow, lab_bps=lab_bps)
+
+
+def _unshaped_while_it_ran(played: Played, flow: Bulk, *, lab_bps: int | None) -> str:
+    """Return when no qdisc limited a flow as the lab asks for; empty if one always did."""
+    if played.run is None or played.case.events:
+        return ""
+    for time_s, limits in limits_in_force(played.run, flow) or ():
+        if lab_bps is None and limits:
+            continue
+        if lab_bps and any(0.99 <= bps / lab_bps <= MOST_OF_RATE for bps in limits.values()):
+            continue
+        words = f"{time_s:g} s after the start, with {flow.name} under way, "
+        if not limits:
+            return f"{words}no queueing discipline on its way limited the rate"
+        shown = [f"{name} to {format_quantity(bps, Unit.BPS)}" for name, bps in limits.items()]
+        lab = format_quantity(float(lab_bps or 0), Unit.BPS)
+        return f"{words}its way was limited at {listed(shown)}, and the lab's link has {lab}"
     return ""
 
 
@@ -295,76 +313,6 @@ def _figures(handed: Handed, cases: frozenset[str]) -> Found:
     for name, report in handed.reports.items():
         if words := contradiction(report):
             yield name, words
-
-
-def forged(played: Played) -> Iterator[str]:
-    """Yield what speaks against a case's figures being those of its traffic."""
-    for file in played.case.files:
-        if file.path.startswith(_PROGRAMS):
-            yield f"the study puts a file of its own at {file.path}, where programs are"
-    if played.run is None:
-        return
-    for flow in played.case.tcp_flows:
-        reported = played.run.metrics.get(f"{flow.name}.received_bytes")
-        carried = _carried_bytes(played.run, flow)
-        if reported is not None and reported > _MISREPORTED * carried + _MISREPORTED_BYTES:
-            yield (
-                f"{flow.name} reports {format_quantity(reported, Unit.BYTES)} received, and the "
-                f"kernel's sockets carried {format_quantity(carried, Unit.BYTES)}"
-            )
-        longest_s = _longest_s(played.run, flow)
-        reported_bps = played.run.metrics.get(f"{flow.name}.receiver_bps")
-        if reported_bps is None or longest_s is None:
-            continue
-        moved = _MISREPORTED * carried + _MISREPORTED_BYTES
-        if reported_bps * longest_s > 8 * moved:
-            yield (
-                f"{flow.name} reports {format_quantity(reported_bps, Unit.BPS)}, and the kernel's "
-                f"sockets carried {format_quantity(carried, Unit.BYTES)} in {longest_s:.1f} s"
-            )
-
-
-def _longest_s(run: Run, flow: Bulk) -> float | None:
-    """Return for how long a flow counts, in seconds; None if its bytes decide that."""
-    if flow.name not in run.flow_times or flow.time_s is None:
-        return None
-    times = run.flow_times[flow.name]
-    return min(flow.time_s, times.end_s - times.start_s)
-
-
-def _carried_bytes(run: Run, flow: Bulk) -> float:
-    """Return what was acknowledged of a flow, as its sender's kernel counts it."""
-    most = 0.0
-    for probe in run.case.probes_of(Tcp, target=flow.name):
-        table = run.series(probe.name)
-        mine = pc.and_(
-            pc.equal(table["flow"].cast("string"), flow.name),
-            pc.equal(table["end"].cast("string"), "sender"),
-        )
-        streams = table.filter(mine).group_by("stream").aggregate([("bytes_acked", "max")])
-        most = max(most, float(pc.sum(streams["bytes_acked_max"]).as_py() or 0))
-    return most
-
-
-def contradiction(report: AnyReport) -> str:
-    """Return what in a report of iperf3 cannot all be true; empty if all can."""
-    counted = [row for stream in report.streams for row in stream if not row.omitted]
-    for row in counted:
-        length_s = row.end_s - row.start_s
-        moved, reported = row.bytes * 8, row.bps * length_s
-        if length_s > 0 and abs(moved - reported) > 0.02 * max(moved, reported) + 1000:
-            return (
-                f"its row from {row.start_s:.1f} to {row.end_s:.1f} s reports {row.bytes:,} "
-                f"bytes and of {format_quantity(row.bps, Unit.BPS)}, which are not the same"
-            )
-    sent = sum(row.bytes for row in counted if row.sender) or sum(row.bytes for row in counted)
-    total = report.total_bytes
-    if total is not None and not report.broken and abs(total - sent) > 0.1 * max(total, sent) + 1e5:
-        return (
-            f"its intervals add up to {format_quantity(sent, Unit.BYTES)}, and its end reports "
-            f"{format_quantity(total, Unit.BYTES)}"
-        )
-    return ""
 
 
 # ----------------------------------------------------------------------- rate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -10,17 +11,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.analysis.grading.judge import Judge
+from longfat.analysis.grading.oddities import oddities
 from longfat.analysis.grading.play import Player
 from longfat.analysis.grading.redaction import redaction_for
 from longfat.analysis.grading.scores import Graded, Score
 from longfat.analysis.grading.submission import Handed, Submission, take_in
+from longfat.analysis.grading.watching import ADDED
 from longfat.common.guard import scratch_folder
 from longfat.errors import LongfatError
-from longfat.study.grading.model import KEY_PREFIX, Exercise, Grading, PartKind
+from longfat.study.grading.model import (
+    ELAPSED,
+    KEY_PREFIX,
+    Exercise,
+    Grading,
+    PartKind,
+    is_believed,
+)
 from longfat.study.grading.read import REPORT_FLOW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from longfat.execution.runs import Run
 
 _MAX_FAILURE_LENGTH = 1_000
 
@@ -54,14 +66,23 @@ def grade(
         )
         key = {f"{KEY_PREFIX}{case}": run.metrics for case, run in runs.items()}
         try:
+            began_s = time.monotonic()
             handed = {
-                part: _played(submission, grading, part, player=player, scratch=scratch)
+                part: _played(
+                    submission,
+                    grading,
+                    part,
+                    spent_s=time.monotonic() - began_s,
+                    player=player,
+                    scratch=scratch,
+                )
                 for part in needed_parts(chosen, grading)
             }
             results = {**_results(handed.values()), **key}
             judge = Judge(grading, handed, results, submission.is_solution)
             scores = tuple(map(judge.score, chosen))
             findings = tuple(dict.fromkeys(judge.findings()))
+            odd = tuple(dict.fromkeys(oddities(handed.values(), grading)))
         except Exception as error:  # whatever it is
             return _not_graded(submission, grading, chosen, error)
     late_s = _late_s(submission.submitted, grading.deadline)
@@ -73,14 +94,27 @@ def grade(
         redaction=redaction,
         findings=findings,
         problems=tuple(_problems(handed.values())),
+        oddities=odd,
+        digests={one.part.name: one.digest for one in handed.values() if one.digest},
         late_s=late_s,
         late_share=grading.late.share(late_s) if grading.late and late_s else 0.0,
     )
 
 
 def _played(
-    submission: Submission, grading: Grading, part: str, *, player: Player, scratch: Path
+    submission: Submission,
+    grading: Grading,
+    part: str,
+    *,
+    spent_s: float,
+    player: Player,
+    scratch: Path,
 ) -> Handed:
+    limits = grading.limits.after(spent_s)
+    if limits.time_s <= 0:
+        words = "it was not run: the submission's other parts took all of its time"
+        return Handed(part=grading.parts[part], problem=words)
+    grading = replace(grading, limits=limits)
     folder = scratch / "files" / part
     folder.mkdir(parents=True)
     taken = take_in(submission, grading.parts[part], grading, folder, player.scripts)
@@ -134,10 +168,24 @@ def _results(parts: Iterable[Handed]) -> dict[str, Mapping[str, float]]:
         for played in handed.cases:
             # What has the prefix of the key, or another part's name, is not the student's to give.
             if played.run is not None and not played.name.startswith(KEY_PREFIX):
-                found.setdefault(played.name, played.run.metrics)
+                found.setdefault(played.name, _measured(played.run))
         if handed.reports:
             found[handed.part.name] = dict(_report_metrics(handed))
     return found
+
+
+def _measured(run: Run) -> Mapping[str, float]:
+    """Return what a run measured, without what programs of the student's say."""
+    theirs = run.case.untrusted_flows
+    measured = {
+        name: value
+        for name, value in run.metrics.items()
+        if is_believed(name, untrusted_flows=theirs) and not name.startswith(ADDED)
+    }
+    for flow in theirs:
+        times = run.flow_times[flow]
+        measured[f"{flow}.{ELAPSED}"] = times.end_s - times.start_s
+    return measured
 
 
 def _report_metrics(handed: Handed) -> Iterator[tuple[str, float]]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from longfat.analysis.grading.checks import CHECKS, Finding, forged
+from longfat.analysis.grading.checks import CHECKS, Finding
+from longfat.analysis.grading.counted import forged
 from longfat.analysis.grading.scores import Score
 from longfat.analysis.grading.submission import AS_THE_KEY, Handed
 from longfat.common.suggest import listed, nearest
@@ -21,7 +22,7 @@ from longfat.model.units import format_quantity, parse_literal
 from longfat.study.claims.aggregates import NotRunError, ResultScope, factor
 from longfat.study.claims.columns import number
 from longfat.study.claims.rows import Table
-from longfat.study.grading.answers import Answer, of_kind
+from longfat.study.grading.answers import of_kind
 from longfat.study.grading.model import KEY_PREFIX, Exercise, Grading, PartKind
 from longfat.study.metrics import find_metric
 
@@ -71,11 +72,12 @@ class Judge:
         if handed.problem:
             return Score(exercise=exercise, points=0.0, reasons=(handed.problem,))
         reasons: list[str] = []
-        key = ""
+        key = given = None
         if exercise.claim is not None:
             reasons += self._claim(exercise)
         if exercise.term is not None:
-            key, wrong = self._answer(exercise, handed)
+            key = self._key(exercise)
+            given, wrong = self._answer(exercise, handed, key)
             reasons += wrong
         cases = frozenset(exercise.cases or exercise.named)
         for name in exercise.checks:
@@ -88,8 +90,9 @@ class Judge:
             exercise=exercise,
             points=points,
             reasons=tuple(dict.fromkeys(reasons)),
-            key=key,
-            compared=bool(key) and _is_of_kind(handed.answers.get(exercise.name), exercise),
+            key="" if key is None else _in_unit(key, exercise),
+            key_value=key,
+            answer_value=given,
         )
 
     def _look(self, name: str, handed: Handed, cases: frozenset[str]) -> list[Finding]:
@@ -111,14 +114,7 @@ class Judge:
     def _claim(self, exercise: Exercise) -> list[str]:
         claim = exercise.claim
         assert claim is not None
-        played = [one for each in self.handed.values() for one in each.cases]
-        false = [
-            f"{one.name}: {words}"
-            for one in played
-            if one.name in claim.cases
-            for words in forged(one)
-        ]
-        if false:
+        if false := list(self._unbelieved(claim.cases)):
             return false
         missing = sorted(case for case in claim.cases if case not in self.results)
         if missing:
@@ -132,6 +128,17 @@ class Judge:
         measured = self._measured(claim.expression)
         beside = f" ({'; '.join(measured)})" if measured else ""
         return [f"it does not hold that {claim.text}{beside}"]
+
+    def _unbelieved(self, cases: frozenset[str]) -> Iterator[str]:
+        """Yield what speaks against the figures of cases: no claim about them holds."""
+        for handed in self.handed.values():
+            named = cases & {handed.part.name, *(one.name for one in handed.cases)}
+            for one in handed.cases:
+                if one.name in named:
+                    yield from (f"not believed: {one.name}: {words}" for words in forged(one))
+            if named and handed.part.rate_bps is not None:
+                for finding in self._look("rate", handed, named):
+                    yield f"{CHECKS['rate'].title}: {finding.words}"
 
     def _missing(self, case: str) -> str:
         for handed in self.handed.values():
@@ -160,27 +167,33 @@ class Judge:
 
     # ---------------------------------------------------------------- answers
 
-    def _answer(self, exercise: Exercise, handed: Handed) -> tuple[str, list[str]]:
-        """Return the key for the instructor, and what is wrong with an answer."""
+    def _answer(
+        self, exercise: Exercise, handed: Handed, value: float | None
+    ) -> tuple[float | None, list[str]]:
+        """Return an answer in the base unit of its kind, and what is wrong with it.
+
+        Args:
+            exercise: the question.
+            handed: the answers.
+            value: the answer key, see `_key`.
+        """
         unit = exercise.answer_unit
-        value = self._key(exercise)
         if value is None:
             missing = [self._missing(case) for case in exercise.named if case not in self.results]
-            return "", missing or ["the runs that it is about do not have this figure"]
-        key = _in_unit(value, exercise)
+            return None, missing or ["the runs that it is about do not have this figure"]
         answer = handed.answers.get(exercise.name)
         if answer is None or answer.is_blank:
-            return key, [self._not_answered(exercise, handed)]
+            return None, [self._not_answered(exercise, handed)]
         if self.is_solution and answer.text == AS_THE_KEY:
-            return key, []
+            return value, []
         if answer.quantity is None:
-            return key, [answer.problem]
+            return None, [answer.problem]
         given = of_kind(answer.quantity, unit)
         if given is None:
             example = f"such as {_example(exercise)}" if exercise.unit else "without a unit"
-            return key, [f"{answer.text!r} is of another kind than the question needs: {example}"]
+            return None, [f"{answer.text!r} is of another kind than the question needs: {example}"]
         if abs(given - value) <= exercise.tolerance * abs(value):
-            return key, []
+            return given, []
         reason = f"{answer.text!r} is not within {exercise.tolerance * 100:g} % of the answer"
         slip = _slip(given, value)
         reasons = [f"{reason}; {slip}" if slip else reason]
@@ -193,7 +206,7 @@ class Judge:
                 )
             )
             reasons.append("no run gave this figure")
-        return key, reasons
+        return given, reasons
 
     def _not_answered(self, exercise: Exercise, handed: Handed) -> str:
         """Return that a question is not answered, and where its name may be misspelt."""
@@ -229,12 +242,6 @@ class Judge:
                 if abs(given - value) <= _SAME_FIGURE * abs(value):
                     return True
         return False
-
-
-def _is_of_kind(answer: Answer | None, exercise: Exercise) -> bool:
-    """Return whether an answer is a quantity of the kind that a question asks for."""
-    quantity = None if answer is None else answer.quantity
-    return quantity is not None and of_kind(quantity, exercise.answer_unit) is not None
 
 
 def _slip(given: float, value: float) -> str:

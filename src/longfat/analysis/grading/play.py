@@ -1,7 +1,7 @@
 """Running the cases of submissions: in sandboxes, within limits, each case once.
 
-To each case a tcp probe is added, where there is none: sampling costs nothing (law 3), and
-the checks then use the kernel's statistics and need not trust a tool's output.
+To each case probes are added (`watching`), so that checks use what the kernel counted and need
+not trust what a tool reports.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.analysis.grading.submission import Handed, Played, Scripts
+from longfat.analysis.grading.watching import watched
 from longfat.engine.machine import Quota
 from longfat.errors import HostError, InputError, LongfatError
 from longfat.execution import run_batches
@@ -22,7 +23,6 @@ from longfat.execution.pool import Pool
 from longfat.execution.tools import Toolbox
 from longfat.model.flow_path import NotUnderstoodError, bottleneck, idle_rtt
 from longfat.model.metric import Unit
-from longfat.model.probes import Tcp
 from longfat.model.units import format_quantity
 from longfat.study.model import Planned
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from longfat.model.traffic import Bulk
     from longfat.study.grading.model import Grading, Limits
 
-_PROBE = "grading-tcp"
-_EVERY_S = 0.1
 _OVERHEAD_BYTES = 512 << 20
 
 
@@ -159,21 +157,6 @@ class Player:
             if isinstance(error, HostError):
                 raise error  # not the student's fault
         return {name: runs[0] for name, runs in outcome.runs[0].items()}, errors
-
-
-def watched(case: Case) -> Case:
-    """Return a case in which a tcp probe samples each TCP flow, and often.
-
-    What the kernel carried after a flow's last sample is not known.
-    """
-    seen = {name for probe in case.probes_of(Tcp) if probe.every_s <= _EVERY_S for name in probe.of}
-    flows = tuple(flow.name for flow in case.tcp_flows if flow.name not in seen)
-    if not flows:
-        return case
-    taken = {flow.name for flow in case.flows} | {probe.name for probe in case.probes}
-    names = (f"{_PROBE}{end}" for end in ("", *range(len(taken))))
-    name = next(name for name in names if name not in taken)
-    return replace(case, probes=(*case.probes, Tcp(name=name, of=flows, every_s=_EVERY_S)))
 
 
 def _problem(case: Case, limits: Limits) -> str:

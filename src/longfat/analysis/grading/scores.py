@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,21 +21,28 @@ class Score:
         points: the points that were earned, before lateness.
         reasons: why not all of them.
         key: the answer key, for the instructor; empty where there is none.
+        key_value: the answer key in the base unit of its kind; None where there is none.
+        answer_value: likewise what was answered.
         redaction: what a student may not read of the reasons.
-        compared: whether an answer was compared with the key, and not only its form.
     """
 
     exercise: Exercise
     points: float
     reasons: tuple[str, ...] = ()
     key: str = ""
+    key_value: float | None = None
+    answer_value: float | None = None
     redaction: Redaction = field(default_factory=Redaction)
-    compared: bool = False
 
     @property
     def is_full(self) -> bool:
         """Whether all points were earned."""
         return not self.reasons
+
+    @property
+    def compared(self) -> bool:
+        """Whether an answer was compared with the key, and not only its form looked at."""
+        return self.key_value is not None and self.answer_value is not None
 
     @property
     def visible_reasons(self) -> tuple[str, ...]:
@@ -66,6 +74,8 @@ class Graded:
         scores: one for each exercise.
         findings: what checks found, whether they cost points or not.
         problems: why parts, or cases of them, could not be used.
+        oddities: what the instructor should look at; it costs no points.
+        digests: hashes of the parts that are seldom the same twice, by their names.
         failure: why the submission could not be graded; empty if it was.
         redaction: what a student may not read of all of these.
         late_s: how long after the deadline it came, in seconds; 0 if in time or not known.
@@ -77,6 +87,8 @@ class Graded:
     scores: tuple[Score, ...]
     findings: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
+    oddities: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
     redaction: Redaction = field(default_factory=Redaction)
     late_s: float = 0.0
@@ -137,6 +149,7 @@ class Graded:
         failure = "your instructor knows why" if for_student and self.failure else self.failure
         return {
             "student": self.submission.student,
+            "folder": self.submission.folder.absolute().name,
             "seed": self.submission.seed,
             "submitted": None if submitted is None else submitted.isoformat(),
             "points": self.total,
@@ -150,5 +163,6 @@ class Graded:
                 for one in (self.visible_findings if for_student else self.findings)
             ],
             "problems": list(self.visible_problems if for_student else self.problems),
+            "oddities": [] if for_student else list(self.oddities),
             "failure": failure,
         }

@@ -9,6 +9,7 @@ be read costs the points of its part, and is reported.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,7 +30,7 @@ from longfat.study.files import ReadBeside, reads_beside
 from longfat.study.formats.open import SCRIPT_SUFFIX, open_network
 from longfat.study.grading.answers import Answer, read_answers
 from longfat.study.grading.model import Grading, Part, PartKind
-from longfat.study.grading.read import report_name
+from longfat.study.grading.read import STUDENT, report_name
 from longfat.study.grading.traffic import script_traffic
 from longfat.study.node import Node
 from longfat.study.read import read_study
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 LARGEST_DRAWN_SEED = 1_000_000
 _MOST_WORDS = 600
+_SHORT_BYTES = 400
 
 
 AS_THE_KEY = "as the key"
@@ -115,6 +117,8 @@ class Handed:
         reports: its reports of iperf3, by name.
         notes: what could not be carried over of a network.
         unused: what of a study is the exercise's, and so was not taken from the student.
+        digest: a hash of its files without blanks and comments; empty if they are short, or as
+            they were given.
         problem: why it cannot be used; empty if it can.
     """
 
@@ -124,6 +128,7 @@ class Handed:
     reports: Mapping[str, AnyReport] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    digest: str = ""
     problem: str = ""
 
     def ran(self, cases: Mapping[str, Played]) -> Handed:
@@ -138,7 +143,9 @@ class Scripts:
     """
 
     def __init__(self) -> None:
-        self._read: dict[tuple[str, bytes], tuple[MininetNetwork, tuple[str, ...]] | str] = {}
+        self._read: dict[
+            tuple[str, bytes, float], tuple[MininetNetwork, tuple[str, ...]] | str
+        ] = {}
 
     def read(
         self, path: Path, *, name: str, most_wall_s: float
@@ -157,7 +164,7 @@ class Scripts:
         # It takes a machine, and most submissions have no script.
         from longfat.study.formats.mininet import read_mininet  # noqa: PLC0415
 
-        key = (name, path.read_bytes())
+        key = (name, path.read_bytes(), most_wall_s)
         if key not in self._read:
             try:
                 self._read[key] = read_mininet(path, most_wall_s=most_wall_s)
@@ -227,11 +234,11 @@ class _Reader:
         paths = [self._copy(file, beside) for file in self.part.files]
         match self.part.kind:
             case PartKind.STUDY:
-                return self._study(paths[0], beside)
+                return replace(self._study(paths[0], beside), digest=self._digest(paths[0]))
             case PartKind.SETUP:
-                return self._setup(paths[0])
+                return replace(self._setup(paths[0]), digest=self._digest(paths[0]))
             case PartKind.NETWORK:
-                return self._network(paths[0], beside)
+                return replace(self._network(paths[0], beside), digest=self._digest(paths[0]))
             case PartKind.ANSWERS:
                 return Handed(part=self.part, answers=read_answers(paths[0]))
             case PartKind.IPERF3:
@@ -260,6 +267,15 @@ class _Reader:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         return path
+
+    def _digest(self, path: Path) -> str:
+        """Return the digest of a part, see `Handed`."""
+        content = _essence(path.read_bytes())
+        given = self.grading.folder.parent / STUDENT / self.part.files[0]
+        is_given = given.is_file() and _essence(given.read_bytes()) == content
+        if len(content) < _SHORT_BYTES or is_given:
+            return ""
+        return hashlib.sha256(content).hexdigest()
 
     def _beside(self, beside: ReadBeside) -> ReadBeside:
         """Return what reads the files beside the part's own, inside of the submission."""
@@ -352,3 +368,9 @@ class _Reader:
             case = replace(case, probes=tuple(fitting_probes(case)))
         played = Played(name=self.part.name, case=case, labels=labels)
         return Handed(part=self.part, cases=(played,), notes=notes)
+
+
+def _essence(content: bytes) -> bytes:
+    """Return a text without blanks and without comments of YAML and Python."""
+    lines = (re.sub(rb"(^|\s)#.*", b"", line) for line in content.splitlines())
+    return b"".join(b"".join(line.split()) for line in lines)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed
 from longfat.errors import InputError
-from longfat.model.traffic import Bulk, Flow
+from longfat.model.traffic import Bulk, Flow, Program
 
 if TYPE_CHECKING:
     from longfat.errors import Place
@@ -60,6 +60,7 @@ def taken_case(
     case = replace(
         ours.case,
         seed=seed,
+        untrusted_flows=tuple(one.name for one in ours.case.programs if "programs" in takes),
         network=network.case.network,
         # The first lines belong to the network.
         setup=(
@@ -127,6 +128,8 @@ def _taken_flow(flow: Flow, theirs: Flow | None, takes: Collection[str]) -> Flow
             start_spread_s=theirs.start_spread_s,
             after=theirs.after,
         )
+    if "programs" in takes and isinstance(flow, Program) and isinstance(theirs, Program):
+        flow = replace(flow, run=theirs.run, serve=theirs.serve, environment=theirs.environment)
     if "congestion" in takes and isinstance(flow, Bulk) and isinstance(theirs, Bulk):
         flow = replace(flow, congestion=theirs.congestion)
     return flow

@@ -2,12 +2,12 @@
 
 `listing` finds the runs below a folder, and `kept` reads each once: `entry` from its
 manifest, `rows` from its tools' output. `tables` and `series` are the tables made from
-these, and `catalog` runs queries in a separate process: `isolated`.
+these, and `catalog` runs queries in DuckDB, by `database`.
 """
 
 from longfat.analysis.query.catalog import Catalog, Reported
 from longfat.analysis.query.columns import METRIC, Column, number_name, quoted
-from longfat.analysis.query.isolated import Limits
+from longfat.analysis.query.database import Limits
 from longfat.analysis.query.tables import OF_RUN, Table
 
 __all__ = [

@@ -1,6 +1,6 @@
 """The catalog: all runs and series of some folders, for queries in SQL.
 
-DuckDB runs in a separate process (`isolated`). It sees only the tables that it is given:
+DuckDB runs in this process (`database`). It sees only the tables that it is given:
 the database has no access to any file, so that an untrusted query can read no other file
 and write none.
 """
@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from longfat.analysis.query.claims import read_claims
+from longfat.analysis.query.database import Limits, QueryFailedError, Question, answer
 from longfat.analysis.query.entry import ENTRIES
-from longfat.analysis.query.isolated import Limits, QueryFailedError, Question, answer
 from longfat.analysis.query.kept import Reading, read_all
 from longfat.analysis.query.listing import Listing, list_runs
 from longfat.analysis.query.mistakes import explained_error
@@ -102,7 +102,7 @@ class Catalog:
         return entries_views(self._entries)
 
     def query(self, sql: str, *, limits: Limits = DEFAULT_LIMITS) -> pa.Table:
-        """Answer a query, in a process of its own: see `longfat.analysis.query.isolated`.
+        """Answer a query; see `longfat.analysis.query.database`.
 
         Args:
             sql: one SELECT, or another query (FROM, PIVOT, DESCRIBE, ...).
@@ -114,7 +114,6 @@ class Catalog:
         Raises:
             InputError: something is wrong with the query, it needs more than the limits, or a
                 file of a run cannot be read.
-            HostError: no process can be started for it.
         """
         if any("\ud800" <= letter <= "\udfff" for letter in sql):
             raise InputError("the query: it holds bytes that are no UTF-8")

@@ -16,7 +16,7 @@ from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
-    from longfat.analysis.query.isolated import Limits, QueryFailedError
+    from longfat.analysis.query.database import Limits, QueryFailedError
     from longfat.analysis.query.tables import Table
 
 _LONGEST_SENTENCE = 300
@@ -59,10 +59,8 @@ def explained_error(
                 f"the query: its answer is larger than {most}, a quarter of the limit of memory; "
                 "request fewer rows (`limit 1000`), or allow more by --memory-limit"
             )
-        case "ended":
-            return "the query: the database broke down at it; simplify it"
-        case "NotOneQuestionError":
-            return _no_question(text)
+        case "statement":
+            return _no_query(text)
         case "InternalException" | "FatalException":
             text = text.partition("\n")[0]
     sentences, pointed = _split(text)
@@ -78,7 +76,7 @@ def explained_error(
     return "\n".join(map(printable, [*lines, *(f"  {line}" for line in pointed)]))
 
 
-def _no_question(what: str) -> str:
+def _no_query(what: str) -> str:
     if what == "empty":
         return "the query is empty; `longfat query --tables` lists the tables"
     if what.isdigit():

@@ -1,17 +1,13 @@
-"""Files of GitHub Classroom: a test for each exercise, which passes with all of its points.
+"""The workflow of GitHub Classroom: a test for each exercise, which passes with all of its points.
 
-Two forms are written. `.github/classroom/autograding.json` is what the action
-`classroom-resources/autograding` reads (its src/runner.ts: name, setup, run, input, output,
-comparison, timeout in minutes, points); it is archived since 2024. The workflow is what
-Classroom's own assignments have since: a step of `autograding-command-grader` for each test,
-and `autograding-grading-reporter`, which finds the result of the step `a` in `A_RESULTS`.
-Both award a test's points if its command ends with 0.
+It is what Classroom's own assignments have since 2024: a step of `autograding-command-grader` for
+each test, whose points are awarded if its command ends with 0, and
+`autograding-grading-reporter`, which finds the result of the step `a` in `A_RESULTS`.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import math
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -21,7 +17,6 @@ from ruamel.yaml import YAML
 if TYPE_CHECKING:
     from longfat.study.grading import Exercise, Grading
 
-JSON_FILE = ".github/classroom/autograding.json"
 WORKFLOW_FILE = ".github/workflows/classroom.yml"
 
 _OWNER = "classroom-resources"
@@ -36,10 +31,7 @@ def classroom_files(grading: Grading, *, lab: str, setup: str) -> dict[str, str]
         lab: where the lab is when the tests run, relative to the repository.
         setup: the command that makes longfat and the lab available there.
     """
-    return {
-        JSON_FILE: json.dumps({"tests": _tests(grading, lab, setup)}, indent=2) + "\n",
-        WORKFLOW_FILE: _workflow(grading, lab, setup),
-    }
+    return {WORKFLOW_FILE: _workflow(grading, lab, setup)}
 
 
 def _command(exercise: Exercise, lab: str) -> str:
@@ -53,26 +45,6 @@ def _command(exercise: Exercise, lab: str) -> str:
 def _minutes(grading: Grading) -> int:
     """Return the timeout of a test in minutes; the grading limits take effect before it."""
     return max(_LEAST_MINUTES, math.ceil(2 * grading.limits.time_s * len(grading.parts) / 60))
-
-
-def _points(exercise: Exercise) -> float:
-    return int(exercise.points) if exercise.points == int(exercise.points) else exercise.points
-
-
-def _tests(grading: Grading, lab: str, setup: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": exercise.shown,
-            "setup": setup,
-            "run": _command(exercise, lab),
-            "input": "",
-            "output": "",
-            "comparison": "included",
-            "timeout": _minutes(grading),
-            "points": _points(exercise),
-        }
-        for exercise in grading.exercises
-    ]
 
 
 def _workflow(grading: Grading, lab: str, setup: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -52,12 +52,34 @@ def print_graded(graded: Sequence[Graded], *, console: Console, for_student: boo
 
 
 def _print_reasons(graded: Graded, console: Console, *, for_student: bool) -> None:
-    failure = graded.failure and ("your instructor knows why" if for_student else graded.failure)
-    lines: list[tuple[str, str]] = [("not graded", failure)] if failure else []
-    for score in () if failure else graded.scores:
+    lines = list(_lines(graded, for_student=for_student))
+    if not lines:
+        return
+    student, seed = printable_line(graded.submission.student), graded.submission.seed
+    console.print(Text(f"\n{student}, seed {seed}", style="bold"), soft_wrap=True)
+    for name, words in lines:
+        console.print(Text(f"  {name}: {printable_line(words)}"), soft_wrap=True)
+
+
+def _lines(graded: Graded, *, for_student: bool) -> Iterator[tuple[str, str]]:
+    """Yield what is printed about a submission below the table, each with its subject."""
+    if graded.failure:
+        yield "not graded", "your instructor knows why" if for_student else graded.failure
+    else:
+        yield from _reasons(graded, for_student=for_student)
+    yield from _notes(graded, for_student=for_student)
+    for words in () if for_student else graded.oddities:
+        yield "look at", words
+
+
+def _reasons(graded: Graded, *, for_student: bool) -> Iterator[tuple[str, str]]:
+    for score in graded.scores:
         for number, reason in enumerate(score.visible_reasons if for_student else score.reasons):
             key = f" [key: {score.key}]" if score.key and number == 0 and not for_student else ""
-            lines.append((score.exercise.name, f"{reason}{key}"))
+            yield score.exercise.name, f"{reason}{key}"
+
+
+def _notes(graded: Graded, *, for_student: bool) -> Iterator[tuple[str, str]]:
     reasons = {
         reason
         for score in graded.scores
@@ -69,16 +91,10 @@ def _print_reasons(graded: Graded, console: Console, *, for_student: bool) -> No
             continue  # reported with its exercise
         words = f"{CHECKS[finding.check].title}: {finding.words}"
         if words not in reasons and finding.words not in " ".join(reasons):
-            lines.append((f"note ({finding.where})", words))
+            yield f"note ({finding.where})", words
     for problem in graded.visible_problems if for_student else graded.problems:
         if not any(problem.partition(": ")[2] in reason for reason in reasons):
-            lines.append(("note", problem))
-    if not lines:
-        return
-    student, seed = printable_line(graded.submission.student), graded.submission.seed
-    console.print(Text(f"\n{student}, seed {seed}", style="bold"), soft_wrap=True)
-    for name, words in lines:
-        console.print(Text(f"  {name}: {printable_line(words)}"), soft_wrap=True)
+            yield "note", problem
 
 
 def _print(table: Table, console: Console) -> None:

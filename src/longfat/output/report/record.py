@@ -20,9 +20,6 @@ from longfat.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = "report.html"
-PAPER = "report.pdf"
-
 RECORD = ".report.json"
 """The record's file, in the folder of the report."""
 

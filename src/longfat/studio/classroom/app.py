@@ -1,14 +1,13 @@
 """The entry point of a class's studio: dispatches requests to the students' applications.
 
-Every student's application has its own access check for that student's token. So a mistake
-here can at most lock somebody out: a request without the right token is rejected there.
+Every student's application has its own access check for that student's credentials. So a mistake
+here can at most lock somebody out: a request without the right ones is rejected there.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import re
 import time
 from dataclasses import dataclass
@@ -17,41 +16,31 @@ from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.middleware import Middleware
 from starlette.requests import cookie_parser
-from starlette.responses import HTMLResponse, JSONResponse
-from starlette.routing import Route
 
 from longfat.analysis.grading import seed_of
 from longfat.engine.sandbox.view import is_visible
 from longfat.errors import InputError
 from longfat.studio.app import STATIC, make_app
 from longfat.studio.assignments.workbook import Submitter
-from longfat.studio.auth import AuthMiddleware, Keys
-from longfat.studio.classroom.page import class_page
+from longfat.studio.classroom.teacher import is_teachers, teachers_app
 from longfat.studio.labs import LabBook
 from longfat.studio.state import workspace_id
-from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import Member, Turns
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from starlette.requests import Request
-    from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from longfat.studio.assignments.assignment import Assignment
+    from longfat.studio.auth import Keys
     from longfat.studio.classroom.limits import Limits
+    from longfat.studio.credentials import Credentials
     from longfat.study.grading.roster import Entry
-
-TEACHERS_PAGE = "/class"
-"""The path of the teacher's page; all other paths are the students'."""
-
-_TEACHERS_STATE = "/api/class"
 
 TEACHER = ""
 """The teacher's name among the members: never a student's folder."""
@@ -68,14 +57,12 @@ class Student:
     Attributes:
         folder: the student's folder, which is the key in the roster.
         name: the name; that of the folder if the roster has none.
-        url: the student's link.
         app: the student's application.
         seen_s: when they were last seen, in seconds since 1970; 0 if never.
     """
 
     folder: str
     name: str
-    url: str
     app: Starlette
     seen_s: float = 0.0
 
@@ -118,8 +105,8 @@ class ClassApp:
     Args:
         root: the folder of the students' folders; missing ones are created.
         roster: the students, by their folders.
-        tokens: the token of each student, and the teacher's.
-        keys: makes the keys of a token and a workspace, with the name of their cookie:
+        credentials: the credentials of each student, and the teacher's.
+        keys: makes the keys of an owner and a workspace, with the name of their cookie:
             the teacher may open a student's link in the same browser.
         url: makes the link of a token.
         limits: the limits of the class.
@@ -136,7 +123,7 @@ class ClassApp:
         *,
         root: Path,
         roster: Mapping[str, Entry],
-        tokens: Mapping[str, str],
+        credentials: Credentials,
         keys: Callable[[str, str, str], Keys],
         url: Callable[[str], str],
         limits: Limits,
@@ -150,7 +137,8 @@ class ClassApp:
         labs = Labs(tuple(one.given for one in assignments))
         book = LabBook(labs, with_exercises=[one.name for one in assignments])
         self.students: dict[str, Student] = {}
-        self._by_token: dict[str, Student] = {}
+        self._credentials = credentials
+        self._url = url
         self._cookie = keys("", "", _STUDENTS).cookie
         for folder, entry in roster.items():
             place = root / folder
@@ -165,10 +153,9 @@ class ClassApp:
             student = Student(
                 folder=folder,
                 name=entry.name or folder,
-                url=url(tokens[folder]),
                 app=make_app(
                     workspace=place,
-                    keys=keys(tokens[folder], workspace_id(place), _STUDENTS),
+                    keys=keys(folder, workspace_id(place), _STUDENTS),
                     static=static,
                     drafts=drafts,
                     counts=None if state is None else state / "checks" / f"{folder}.json",
@@ -181,17 +168,11 @@ class ClassApp:
                 ),
             )
             self.students[folder] = student
-            self._by_token[_hash(tokens[folder])] = student
-        self._teacher = Starlette(
-            routes=[
-                Route(TEACHERS_PAGE, self._page, methods=["GET"]),
-                Route(_TEACHERS_STATE, self._state, methods=["GET"]),
-            ],
-            middleware=[
-                Middleware(
-                    AuthMiddleware, keys=keys(tokens[TEACHER], workspace_id(root), _TEACHERS)
-                )
-            ],
+        self._teacher = teachers_app(
+            summary=self.summary,
+            renew_link=credentials.renew_link,
+            keys=keys(TEACHER, workspace_id(root), _TEACHERS),
+            static=static,
         )
         self._outer = Starlette(lifespan=self._lifespan)
 
@@ -207,27 +188,38 @@ class ClassApp:
             return
         await self._app_of(scope)(scope, receive, send)
 
+    def link_of(self, folder: str) -> str:
+        """Return the link of a student.
+
+        Args:
+            folder: the student's folder.
+        """
+        return self._url(self._credentials.tokens.token_of(folder))
+
     def _app_of(self, scope: Scope) -> ASGIApp:
-        """Return the application of the student whose token it has, or else the teacher's."""
-        if scope["path"] in (TEACHERS_PAGE, _TEACHERS_STATE):
+        """Return the application of the student whose credentials it has, or else the teacher's."""
+        if is_teachers(scope["path"]):
             return self._teacher
-        for token in self._tokens(scope):
-            if (student := self._by_token.get(_hash(token))) is not None:
+        for owner in self._owners(scope):
+            if (student := self.students.get(owner)) is not None:
                 student.seen_s = time.time()
                 return student.app
         return self._teacher
 
-    def _tokens(self, scope: Scope) -> list[str]:
-        """Return the tokens of a request: that of a link first, then a program's."""
+    def _owners(self, scope: Scope) -> Iterator[str]:
+        """Return whose credentials a request has: by a link first, then by a program's token."""
         headers = Headers(scope=scope)
         query = parse_qsl(scope.get("query_string", b"").decode("latin-1"))
-        found = [value for name, value in query if name == "token"]
+        tokens = [value for name, value in query if name == "token"]
         scheme, _, sent = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            found.append(sent.strip())
-        cookies = cookie_parser(headers.get("cookie", ""))
-        found.append(cookies.get(self._cookie, ""))
-        return [token for token in found if token]
+            tokens.append(sent.strip())
+        for token in tokens:
+            if (owner := self._credentials.tokens.owner_of(token)) is not None:
+                yield owner
+        session = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+        if (owner := self._credentials.sessions.owner_of(session)) is not None:
+            yield owner
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -241,16 +233,6 @@ class ClassApp:
             yield
             self.stop()
 
-    # The teacher's page.
-
-    async def _state(self, request: Request) -> Response:
-        del request
-        return JSONResponse(await run_in_threadpool(self.summary))
-
-    async def _page(self, request: Request) -> Response:
-        del request
-        return HTMLResponse(class_page(await run_in_threadpool(self.summary)))
-
     def summary(self) -> dict[str, Any]:
         """Return the state of all students."""
         return {
@@ -263,17 +245,12 @@ class ClassApp:
         return {
             "folder": student.folder,
             "name": student.name,
-            "url": student.url,
+            "url": self.link_of(student.folder),
             "seen_s": student.seen_s,
             "machines": machines,
             "waiting": waiting,
             "progress": [one.summary() for one in student.app.state.progress.all()],
         }
-
-
-def _hash(token: str) -> str:
-    """Return the lookup key of a token: the time of the lookup reveals nothing about tokens."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 async def _end_all(running: Sequence[AbstractAsyncContextManager[object]]) -> None:

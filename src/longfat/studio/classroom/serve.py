@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
-import secrets
 import sys
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.studio.app import STATIC
 from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.auth import Keys, our_hosts
-from longfat.studio.classroom.app import TEACHER, TEACHERS_PAGE, ClassApp, check_students
+from longfat.studio.browser_sessions import BrowserSessions
+from longfat.studio.classroom.app import TEACHER, ClassApp, check_students
 from longfat.studio.classroom.limits import VARIABLE
+from longfat.studio.classroom.teacher import SCRIPT, TEACHERS_PAGE
+from longfat.studio.credentials import Credentials, Tokens, new_token
 from longfat.studio.serve import check_page, listening_at, run_server, url_of
+from longfat.studio.server_proof import ServerProof
 from longfat.studio.state import WorkspaceState, workspace_id
 from longfat.study.grading.roster import read_roster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from longfat.studio.address import Address
     from longfat.studio.classroom.limits import Limits
-
-_SHORTEST_TOKEN = 32
 
 
 def serve_class(
@@ -37,6 +38,7 @@ def serve_class(
     address: Address,
     browser: bool,
     new_tokens: bool = False,
+    new_links: Sequence[str] = (),
     assignments: Sequence[Path] = (),
     static: Path = STATIC,
 ) -> None:
@@ -50,32 +52,42 @@ def serve_class(
         limits: the limits of the class.
         address: where to listen.
         browser: open the teacher's page in a browser.
-        new_tokens: generate all tokens again: earlier links become invalid.
+        new_tokens: make new links for all, also the teacher: earlier ones open nothing any more,
+            and all sessions end.
+        new_links: the folders of students for whom to do the same.
         assignments: the folders of labs with exercises.
         static: the folder of the built page.
 
     Raises:
-        InputError: the roster, a lab with exercises or the address is wrong, or a folder cannot
-            be made.
+        InputError: the roster, a lab with exercises or the address is wrong, a student for a new
+            link is not in the roster, or a folder cannot be made.
         HostError: the page is not built, the port is taken, or a studio already runs there.
     """
     address.check()
-    check_page(static)
+    check_page(static, names=("index.html", SCRIPT))
     students = read_roster(roster)
     if not root.is_dir():
         raise InputError(f"{root}: there is no such folder")
     root = root.resolve()
     check_students(students, root=root)
+    for folder in new_links:
+        if folder not in students:
+            raise InputError(
+                f"--new-link {folder}: the roster has no such folder{nearest(folder, students)}; "
+                f"it has {listed(students)}"
+            )
     given = read_assignments(assignments, workspace=root)
     with WorkspaceState(root) as state, listening_at(address, state.last_port) as listening:
         port = listening.getsockname()[1]
         secure = address.tls_cert is not None
         hosts = our_hosts(address.host, port, secure=secure)
-        tokens = _tokens(state, students, anew=new_tokens)
+        owners = (TEACHER, *students)
+        credentials = _credentials(state, owners, anew=owners if new_tokens else new_links)
 
-        def keys(token: str, workspace: str, jar: str) -> Keys:
+        def keys(owner: str, workspace: str, jar: str) -> Keys:
             return Keys(
-                token=token,
+                credentials=credentials,
+                owner=owner,
                 hosts=hosts,
                 port=port,
                 secure=secure,
@@ -91,7 +103,7 @@ def serve_class(
         app = ClassApp(
             root=root,
             roster=students,
-            tokens=tokens,
+            credentials=credentials,
             keys=keys,
             url=url,
             limits=limits,
@@ -101,10 +113,12 @@ def serve_class(
         )
         links = csv.writer(sys.stdout, lineterminator="\n")
         links.writerow(("folder", "name", "link"))
-        links.writerows((one.folder, one.name, one.url) for one in app.students.values())
+        links.writerows(
+            (one.folder, one.name, app.link_of(one.folder)) for one in app.students.values()
+        )
         sys.stdout.flush()
         print(f"longfat studio: {limits.words()}", file=sys.stderr)
-        token = {"token": tokens[TEACHER]}
+        token = {"token": credentials.tokens.token_of(TEACHER)}
         teacher = url_of(address.host, port, secure=secure, query=token, path=TEACHERS_PAGE)
         state.note_running(url=teacher, port=port)
         run_server(
@@ -112,19 +126,27 @@ def serve_class(
         )
 
 
-def _tokens(state: WorkspaceState, students: Iterable[str], *, anew: bool) -> dict[str, str]:
-    """Return the tokens: the stored ones, and new ones for students without one.
+def _credentials(
+    state: WorkspaceState, owners: Collection[str], *, anew: Collection[str]
+) -> Credentials:
+    """Return the credentials: stored tokens, and new ones for owners without one.
 
-    A class's links stay valid as long as its course, also from other machines. To revoke one,
-    remove the student from the roster; `--new-token` generates all of them again.
+    A class's links stay valid as long as its course, also from other machines.
+
+    Args:
+        state: the state of the class.
+        owners: the students' folders, and the teacher.
+        anew: those of them who get new links.
     """
-    kept = {} if anew else state.class_tokens()
-    names = (TEACHER, *students)
-    found = {
-        name: kept[name]
-        if len(kept.get(name, "")) >= _SHORTEST_TOKEN
-        else secrets.token_urlsafe(32)
-        for name in names
-    }
-    state.keep_class_tokens(json.dumps(found))
-    return found
+    kept = {name: token for name, token in state.class_tokens().items() if name not in anew}
+    # Whatever ends here, sessions end no later than their tokens.
+    sessions = BrowserSessions(
+        state.sessions_file(of_class=True), owners=[name for name in owners if name in kept]
+    )
+    tokens = {name: kept.get(name) or new_token() for name in owners}
+    state.keep_class_tokens(tokens)
+    return Credentials(
+        tokens=Tokens(tokens, store=state.keep_class_tokens),
+        sessions=sessions,
+        proof=ServerProof(state.proof_secret()),
+    )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -31,11 +31,26 @@ KEY_PREFIX = "key-"
 CHECKS = ("algorithm", "overlap", "shaper", "buffers", "figures", "rate")
 """The checks for mistakes that no tool reports; `longfat.analysis.grading.checks` has them."""
 
-TAKEN = ("network", "setup", "files", "events", "congestion", "times")
+TAKEN = ("network", "setup", "files", "events", "congestion", "times", "programs")
 """What a case of a student's study may be taken from; all else is the instructor's."""
 
 ALWAYS_TAKEN = ("network", "setup", "files")
 """What is taken of every such case."""
+
+
+def is_believed(metric: str, *, untrusted_flows: Collection[str]) -> bool:
+    """Return whether a metric is measured, and not what a student's program says.
+
+    Args:
+        metric: its full name, such as `bulk.receiver_bps`.
+        untrusted_flows: the flows that are programs of the student's. When they ended is known.
+    """
+    flow, _, name = metric.rpartition(".")
+    return flow not in untrusted_flows or name == ELAPSED
+
+
+ELAPSED = "elapsed_s"
+"""The metric of a student's program that is measured without its doing."""
 
 TAKEN_FOR = {"algorithm": "congestion", "overlap": "times"}
 """What a check is about, and so is taken where an exercise of the part has that check."""
@@ -146,7 +161,15 @@ class Limits:
         Time(least=1, most=_DAY_S),
         default=120.0,
         label="Time",
-        help="the wall time that all of a submission's runs take together",
+        help="the wall time that the runs of a part take together",
+    )
+    total_s: float | None = declare(
+        Time(least=1, most=_DAY_S),
+        default=None,
+        label="Total",
+        help="the wall time that all of a submission takes",
+        absent="twice `time`",
+        key="total",
     )
     virtual_s: float = declare(
         Time(least=1, most=_DAY_S),
@@ -191,6 +214,11 @@ class Limits:
         label="Input",
         help="how large a file that is handed in may be",
     )
+
+    def after(self, spent_s: float) -> Limits:
+        """Return the limits of a part before which others took some wall time."""
+        total_s = 2 * self.time_s if self.total_s is None else self.total_s
+        return replace(self, time_s=min(self.time_s, total_s - spent_s))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,7 +318,9 @@ class Part:
         help="of `study`: what is taken from a student's case, where all else is that of the "
         "instructor's case of the same name: "
         + ", ".join(f"`{name}`" for name in TAKEN)
-        + " (`congestion`: each flow's algorithm, `times`: when it starts)",
+        + " (`congestion`: each flow's algorithm, `times`: when it starts, `programs`: the lines "
+        "of flows that are programs, which may start the student's files; of what they measure "
+        "only `elapsed` can be in a claim)",
         absent="the network, the set-up lines and the files; `congestion` or `times` if an "
         "exercise of the part has the check `algorithm` or `overlap`",
     )

@@ -30,6 +30,7 @@ from longfat.study.grading.model import (
     Limits,
     Part,
     PartKind,
+    is_believed,
 )
 from longfat.study.grading.traffic import MOST_FLOWS, flow_name
 from longfat.study.metrics import known_metrics
@@ -225,16 +226,25 @@ def report_name(file: str) -> str:
 def _known(parts: Mapping[str, Part], study: Study) -> dict[str, Mapping[str, Metric]]:
     """Return the metrics that expressions may name, by case."""
     own = {name: known_metrics(planned.case) for name, planned in study.cases.items()}
+    measured = {
+        name: {
+            metric: about
+            for metric, about in own[name].items()
+            if is_believed(metric, untrusted_flows=[one.name for one in planned.case.programs])
+        }
+        for name, planned in study.cases.items()
+    }
     bulk = {metric.name: metric for metric in Iperf3.metrics}
 
     def flows(*names: str) -> dict[str, Metric]:
         return {f"{flow}.{name}": metric for flow in names for name, metric in bulk.items()}
 
     known: dict[str, Mapping[str, Metric]] = {}
+    takes_programs = any("programs" in part.takes for part in parts.values())
     for part in parts.values():
         match part.kind:
             case PartKind.STUDY:
-                known |= own
+                known |= measured if takes_programs else own
             case PartKind.SETUP | PartKind.NETWORK:
                 known[part.name] = (
                     own[part.case]

@@ -1,0 +1,288 @@
+"""What a case's kernels counted, against the figures that its tools report.
+
+A tool is out of a student's reach, and what it measures is not: another server may answer it, and
+packets may be led around the links that the exercise is about. Then sockets or interfaces have
+counted less than the tool reports.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longfat.analysis.grading.submission import Played
+from longfat.analysis.grading.watching import measured_flows, way_of
+from longfat.common.extras import lazy
+from longfat.common.suggest import listed
+from longfat.model.flow_path import sender_and_receiver
+from longfat.model.metric import Unit
+from longfat.model.network.cuts import cuts_between
+from longfat.model.probes import Rate, Tcp
+from longfat.model.probes.samples import growth
+from longfat.model.traffic import Bulk, Ping
+from longfat.model.units import format_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+
+    from longfat.execution.runs import Run
+    from longfat.model.network.cuts import Cut
+    from longfat.model.traffic import Flow
+    from longfat.model.traffic.iperf3_any import AnyReport
+
+pc = lazy("pyarrow.compute")
+
+_MISREPORTED = 1.1
+_MISREPORTED_BYTES = 100_000
+_OTHER_RTT = 2.0
+_OTHER_RTT_S = 0.002
+_UNACCOUNTED = 1.25
+_UNACCOUNTED_BYTES = 1_000_000
+_MISSED = 0.98
+"""The share of a flow's bytes that each cut on its way has to carry."""
+
+_PROGRAMS = ("/usr/", "/bin/", "/sbin/", "/lib", "/etc/ld.so")
+
+
+def forged(played: Played) -> Iterator[str]:
+    """Yield what speaks against a case's figures being those of its traffic."""
+    for file in played.case.files:
+        if file.path.startswith(_PROGRAMS):
+            yield f"the study puts a file of its own at {file.path}, where programs are"
+    if played.run is None:
+        return
+    for flow in played.case.tcp_flows:
+        yield from _misreported(played.run, flow)
+    yield from led_around(played.run)
+    yield from unaccounted(played.run)
+    yield from _pinged_otherwise(played.run)
+
+
+def _misreported(run: Run, flow: Bulk) -> Iterator[str]:
+    """Yield what a tool reports and sockets have not carried."""
+    reported = run.metrics.get(f"{flow.name}.received_bytes")
+    carried = _carried_bytes(run, flow)
+    if reported is not None and reported > _MISREPORTED * carried + _MISREPORTED_BYTES:
+        yield (
+            f"{flow.name} reports {format_quantity(reported, Unit.BYTES)} received, and the "
+            f"kernel's sockets carried {format_quantity(carried, Unit.BYTES)}"
+        )
+    arrived = _counted(run, flow, "bytes_received", end="receiver")
+    if arrived < carried / _MISREPORTED - _MISREPORTED_BYTES:
+        sender, receiver = sender_and_receiver(flow)
+        yield (
+            f"sockets of {flow.name} at {sender} sent {format_quantity(carried, Unit.BYTES)}, and "
+            f"those at {receiver} received {format_quantity(arrived, Unit.BYTES)}"
+        )
+    longest_s = _longest_s(run, flow)
+    reported_bps = run.metrics.get(f"{flow.name}.receiver_bps")
+    if reported_bps is None or longest_s is None:
+        return
+    moved = _MISREPORTED * carried + _MISREPORTED_BYTES
+    if reported_bps * longest_s > 8 * moved:
+        yield (
+            f"{flow.name} reports {format_quantity(reported_bps, Unit.BPS)}, and the kernel's "
+            f"sockets carried {format_quantity(carried, Unit.BYTES)} in {longest_s:.1f} s"
+        )
+
+
+def _longest_s(run: Run, flow: Bulk) -> float | None:
+    """Return for how long a flow counts, in seconds; None if its bytes decide that."""
+    if flow.name not in run.flow_times or flow.time_s is None:
+        return None
+    times = run.flow_times[flow.name]
+    return min(flow.time_s, times.end_s - times.start_s)
+
+
+def _carried_bytes(run: Run, flow: Flow) -> float:
+    """Return what was acknowledged of a flow, as its sender's kernel counts it."""
+    return _counted(run, flow, "bytes_acked")
+
+
+def _counted(run: Run, flow: Flow, column: str, *, end: str = "sender") -> float:
+    """Return what the sockets of a flow's end counted, all streams together."""
+    largest = 0.0
+    for probe in run.case.probes_of(Tcp, target=flow.name):
+        rows = _of_end(run, probe, flow, end=end)
+        streams = rows.group_by("stream").aggregate([(column, "max")])
+        largest = max(largest, float(pc.sum(streams[f"{column}_max"]).as_py() or 0))
+    return largest
+
+
+def _of_end(run: Run, probe: Tcp, flow: Flow, *, end: str) -> pa.Table:
+    table = run.series(probe.name)
+    is_of_flow = pc.equal(table["flow"].cast("string"), flow.name)
+    return table.filter(pc.and_(is_of_flow, pc.equal(table["end"].cast("string"), end)))
+
+
+# ----------------------------------------------------------- around the links
+
+
+def led_around(run: Run) -> Iterator[str]:
+    """Yield which flows moved more than the links that lead from one end to the other.
+
+    Args:
+        run: the run of a case as `watching.watched` returns it.
+    """
+    flows = measured_flows(run.case)
+    sent_bytes, sent_packets = (_sent(run, name) for name in ("tx_bytes", "tx_packets"))
+    cuts: dict[Cut, None] = {}
+    for flow in flows:
+        cuts |= dict.fromkeys(cuts_between(run.case.network, *sender_and_receiver(flow)))
+    suspects: set[str] = set()
+    for cut in cuts:
+        crossing = [one for one in flows if cut.separates(*sender_and_receiver(one))]
+        if suspects & {one.name for one in crossing}:
+            continue
+        moved = sum(_moved_bytes(run, one) for one in crossing)
+        passed = sum(sent_bytes.get(name, 0) for name in cut.interfaces)
+        pings = [one for one in crossing if isinstance(one, Ping)]
+        replies = sum(run.metrics.get(f"{one.name}.received", 0.0) for one in pings)
+        packets = sum(sent_packets.get(name, 0) for name in cut.interfaces)
+        links = " and ".join(cut.interfaces)
+        if passed < _MISSED * moved - _MISREPORTED_BYTES:
+            names = [one.name for one in crossing if _moved_bytes(run, one)]
+            suspects.update(names)
+            yield (
+                f"{listed(names)} moved {format_quantity(moved, Unit.BYTES)}, and {links}, which "
+                f"all of it has to pass, sent {format_quantity(float(passed), Unit.BYTES)}"
+            )
+        elif packets < _MISSED * replies:
+            names = [one.name for one in pings]
+            suspects.update(names)
+            yield (
+                f"{listed(names)} got {replies:.0f} replies, and {links}, which all requests have "
+                f"to pass, sent {packets} packets"
+            )
+
+
+def went_elsewhere(run: Run, interface: str) -> str:
+    """Return by how much an interface sent less than the flows whose way leads through it moved.
+
+    Args:
+        run: the run of a case as `watching.watched` returns it.
+        interface: an interface on the way of a flow, as links and routes give it.
+
+    Returns:
+        What was counted of both; empty if it sent as much.
+    """
+    crossing = [
+        flow for flow in measured_flows(run.case) if interface in way_of(run.case.network, flow)
+    ]
+    moved = sum(_moved_bytes(run, flow) for flow in crossing)
+    passed = _sent(run, "tx_bytes").get(interface, 0)
+    if passed >= _MISSED * moved - _MISREPORTED_BYTES:
+        return ""
+    names = listed([flow.name for flow in crossing if _moved_bytes(run, flow)])
+    amounts = (format_quantity(float(one), Unit.BYTES) for one in (moved, passed))
+    return f"{names} moved {next(amounts)}, and {interface} sent {next(amounts)}"
+
+
+def _pinged_otherwise(run: Run) -> Iterator[str]:
+    """Yield which pings took a time that the segments of a flow between the same hosts did not.
+
+    The flow is the first one, so that its first segments met no queue.
+    """
+    starts = {
+        flow: run.flow_times[flow.name].start_s
+        for flow in run.case.bulk_flows
+        if flow.name in run.flow_times
+    }
+    if not starts or run.case.events:
+        return
+    first = min(starts, key=lambda flow: starts[flow])
+    least_s = _least_rtt_s(run, first)
+    for ping in run.case.pings:
+        took_s = run.metrics.get(f"{ping.name}.min_s")
+        is_same_way = {ping.source, ping.target} == {first.source, first.target}
+        if took_s is None or least_s is None or not is_same_way:
+            continue
+        is_idle = run.flow_times[ping.name].end_s <= starts[first]
+        is_long = is_idle and took_s > _OTHER_RTT * least_s + _OTHER_RTT_S
+        if is_long or took_s < least_s / _OTHER_RTT - _OTHER_RTT_S:
+            took, least = (format_quantity(one, Unit.SECONDS) for one in (took_s, least_s))
+            yield (
+                f"{ping.name} took {took} at the least, and segments of {first.name} between the "
+                f"same hosts {least}"
+            )
+
+
+def _least_rtt_s(run: Run, flow: Flow) -> float | None:
+    """Return the least round-trip time that a flow's sender saw, in seconds."""
+    for probe in run.case.probes_of(Tcp, target=flow.name):
+        least: float | None = pc.min(_of_end(run, probe, flow, end="sender")["min_rtt_s"]).as_py()
+        return least
+    return None
+
+
+def unaccounted(run: Run) -> Iterator[str]:
+    """Yield where links carried much more than all flows sent.
+
+    Args:
+        run: the run of a case as `watching.watched` returns it.
+    """
+    flows = run.case.flows
+    if any(not isinstance(flow, Bulk | Ping) for flow in flows):
+        return  # what others send both ways is not known
+    # Headers and acknowledgements are a part of what is sent, and no more.
+    sent = sum(_sent_bytes(run, flow) for flow in flows)
+    carried = _sent(run, "tx_bytes")
+    for flow in flows:
+        for cut in cuts_between(run.case.network, *sender_and_receiver(flow)):
+            passed = sum(carried.get(name, 0) for name in cut.interfaces)
+            if passed > _UNACCOUNTED * sent + _UNACCOUNTED_BYTES:
+                names = " and ".join(cut.interfaces)
+                amounts = (format_quantity(float(one), Unit.BYTES) for one in (passed, sent))
+                yield "{} sent {}, and all flows together {}".format(names, *amounts)
+                return
+
+
+def _sent_bytes(run: Run, flow: Flow) -> float:
+    """Return how many bytes a flow's sender sent, those that were lost among them."""
+    if isinstance(flow, Bulk) and flow.has_tcp_sockets:
+        return sum(_counted(run, flow, name) for name in ("bytes_acked", "bytes_retransmitted"))
+    return run.metrics.get(f"{flow.name}.sent_bytes", 0.0)
+
+
+def _moved_bytes(run: Run, flow: Flow) -> float:
+    """Return how many bytes of a flow arrived."""
+    if flow.has_tcp_sockets:
+        return _carried_bytes(run, flow)
+    return run.metrics.get(f"{flow.name}.received_bytes", 0.0)
+
+
+def _sent(run: Run, column: str) -> Mapping[str, int]:
+    """Return by how much a counter of each interface grew while the traffic ran."""
+    grown: dict[str, int] = {}
+    for probe in run.case.probes_of(Rate):
+        table = run.series(probe.name).sort_by("time_s")
+        names = table["interface"].cast("string")
+        for name in probe.of:
+            counts = table.filter(pc.equal(names, name))[column]
+            grown[name] = max(grown.get(name, 0), growth(counts.to_numpy(), from_start=True))
+    return grown
+
+
+# -------------------------------------------------------------------- reports
+
+
+def contradiction(report: AnyReport) -> str:
+    """Return what in a report of iperf3 cannot all be true; empty if all can."""
+    counted = [row for stream in report.streams for row in stream if not row.omitted]
+    for row in counted:
+        length_s = row.end_s - row.start_s
+        moved, reported = row.bytes * 8, row.bps * length_s
+        if length_s > 0 and abs(moved - reported) > 0.02 * max(moved, reported) + 1000:
+            return (
+                f"its row from {row.start_s:.1f} to {row.end_s:.1f} s reports {row.bytes:,} "
+                f"bytes and of {format_quantity(row.bps, Unit.BPS)}, which are not the same"
+            )
+    sent = sum(row.bytes for row in counted if row.sender) or sum(row.bytes for row in counted)
+    total = report.total_bytes
+    if total is not None and not report.broken and abs(total - sent) > 0.1 * max(total, sent) + 1e5:
+        return (
+            f"its intervals add up to {format_quantity(sent, Unit.BYTES)}, and its end reports "
+            f"{format_quantity(total, Unit.BYTES)}"
+        )
+    return ""
