@@ -15,11 +15,10 @@ from pathlib import Path
 from starlette.testclient import TestClient
 from longfat.studio.app import make_app
 from longfat.studio.assignments.assignment import read_assignments
-from tests.studio.conftest import TOKEN, keys_of_tests
+from tests.studio.conftest import ORIGIN as origin, TOKEN, keys_of_tests
 from longfat.studio.workspace import version_of
 
 workspace, static, given = (Path(each) for each in sys.argv[1:4])
-origin = "http://127.0.0.1:8765"
 keys = keys_of_tests()
 labs = read_assignments([given], workspace=workspace)
 app = make_app(workspace=workspace, keys=keys, static=static, assignments=labs)
@@ -103,6 +102,5 @@ def test_what_works_on_a_full_disk(tmp_path: Path, static: Path) -> None:
         [sys.executable, "-c", PROGRAM, str(disk), str(static), str(given)],
         disk=disk,
         size="300k",
-        cwd=REPOSITORY,
     )
     assert "all is well\n" in words, words

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -31,18 +31,23 @@ def served(tmp_path: Path) -> Iterator[ClassServer]:
     server.end()
 
 
+@pytest.fixture
+def writers(served: ClassServer) -> list[httpx.Client]:
+    """Browsers of one student; a student has no more than some at a time."""
+    return [served.client("s00") for _ in range(WRITERS)]
+
+
 def race(
-    served: ClassServer, save: Callable[[httpx.Client, int, int], httpx.Response]
+    writers: Sequence[httpx.Client], save: Callable[[httpx.Client, int, int], httpx.Response]
 ) -> list[list[int]]:
     """Save `WRITERS` times at once, in each of `ROUNDS` rounds; return the accepted writers."""
     barrier = threading.Barrier(WRITERS)
-    client = served.client("s00")  # of one browser: a student has few sessions at a time
 
     def write(writer: int) -> list[bool]:
         accepted = []
         for turn in range(ROUNDS):
             barrier.wait()
-            sent = save(client, writer, turn)
+            sent = save(writers[writer], writer, turn)
             assert sent.status_code in (200, 409), sent.text
             if sent.status_code == 409:
                 assert "overwrite it?" in sent.json()["error"]
@@ -69,7 +74,7 @@ def versions() -> Callable[[int, Callable[[], str | None]], str | None]:
 
 
 @pytest.mark.timeout(180)
-def test_of_documents(served: ClassServer) -> None:
+def test_of_documents(served: ClassServer, writers: list[httpx.Client]) -> None:
     reader, version = served.client("s00"), versions()
     query = {"path": "mine.yaml"}
     body = {"path": "mine.yaml", "text": "title: first\n"}
@@ -85,7 +90,7 @@ def test_of_documents(served: ClassServer) -> None:
             "/api/document", json={**body, "text": text, "version": version(turn, read)}
         )
 
-    accepted = race(served, save)
+    accepted = race(writers, save)
     assert [len(each) for each in accepted] == [1] * ROUNDS
     (last,) = accepted[-1]
     assert (
@@ -95,16 +100,16 @@ def test_of_documents(served: ClassServer) -> None:
 
 
 @pytest.mark.timeout(180)
-def test_of_new_files(served: ClassServer) -> None:
+def test_of_new_files(writers: list[httpx.Client]) -> None:
     def save(client: httpx.Client, writer: int, turn: int) -> httpx.Response:
         text = f"title: of {writer}\n"
         return client.put("/api/document", json={"path": f"new{turn}.yaml", "text": text})
 
-    assert [len(each) for each in race(served, save)] == [1] * ROUNDS
+    assert [len(each) for each in race(writers, save)] == [1] * ROUNDS
 
 
 @pytest.mark.timeout(180)
-def test_of_parts_and_answers(served: ClassServer) -> None:
+def test_of_parts_and_answers(served: ClassServer, writers: list[httpx.Client]) -> None:
     reader, version = served.client("s00"), versions()
 
     def read_part() -> str | None:
@@ -118,7 +123,7 @@ def test_of_parts_and_answers(served: ClassServer) -> None:
         sent = {"file": "path.yaml", "text": text, "version": version(turn, read_part)}
         return client.put(f"{LAB}/part", json=sent)
 
-    assert [len(each) for each in race(served, save_part)] == [1] * ROUNDS
+    assert [len(each) for each in race(writers, save_part)] == [1] * ROUNDS
     of_answers = versions()
 
     def read_answer() -> str | None:
@@ -132,7 +137,7 @@ def test_of_parts_and_answers(served: ClassServer) -> None:
         sent = {"question": "bdp", "text": f"{turn}.{writer + 1} MB", "version": version}
         return client.put(f"{LAB}/answer", json=sent)
 
-    assert [len(each) for each in race(served, save_answer)] == [1] * ROUNDS
+    assert [len(each) for each in race(writers, save_answer)] == [1] * ROUNDS
     # Answers to different questions are no conflict, and none is lost.
     questions = ("bdp", "default_throughput", "lossy_throughput", "lossy_retransmits")
 
@@ -140,7 +145,7 @@ def test_of_parts_and_answers(served: ClassServer) -> None:
         sent = {"question": questions[writer], "text": str(turn), "force": True}
         return client.put(f"{LAB}/answer", json=sent)
 
-    assert [len(each) for each in race(served, save_own)] == [WRITERS] * ROUNDS
+    assert [len(each) for each in race(writers, save_own)] == [WRITERS] * ROUNDS
     parts = reader.get(f"{LAB}/exercises").json()["parts"]
     answers = {one["name"]: one["text"] for part in parts for one in part["answers"]}
     assert {answers[name] for name in questions} == {str(ROUNDS - 1)}
