@@ -31,6 +31,7 @@ def shown(
     color: bool = False,
     virtual_s: float = 3.4,
     title: str = "RED at last",
+    pace: float | None = 0.5,
 ) -> str:
     file = io.StringIO()
     console = Console(
@@ -38,7 +39,7 @@ def shown(
     )
     planned = Planned(case=case, title=title)
     order = Order(
-        study="lab", name="red", planned=planned, out=Path("runs"), pace=0.5, window_s=30.0
+        study="lab", name="red", planned=planned, out=Path("runs"), pace=pace, window_s=30.0
     )
     screen = Screen(order, live, console=console)
     screen.progress(Progress("red", virtual_s, 5.0))
@@ -73,6 +74,16 @@ def test_it_has_its_header_and_four_panels(
     assert lines[1].startswith("1.4 s of about 1 s")
     assert lines[1].rstrip().endswith("pace 0.5x")
     assert re.search(r"━━? +s1-eth1 +[\d.]+ K?B", text)
+
+
+@pytest.mark.parametrize(
+    ("pace", "text"), [(10_000, "pace 10000x"), (0.0001, "pace 0.0001x"), (None, "no pace set")]
+)
+def test_a_pace_is_shown_in_plain_digits(
+    whole: LiveRun, case: Case, pace: float | None, text: str
+) -> None:
+    lines = plain(shown(whole, case, width=80, height=24, pace=pace))
+    assert lines[1].rstrip().endswith(text)
 
 
 def test_a_text_of_a_study_is_no_markup(whole: LiveRun, case: Case) -> None:
