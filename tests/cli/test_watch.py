@@ -177,6 +177,17 @@ def test_missing_probes_are_added_and_change_no_figure(study: Path) -> None:
     assert "runs/small/bare-seed1 " in done.stdout
 
 
+def test_rows_as_json(study: Path) -> None:
+    done = longfat("watch", "small.yaml", "--case", "bare", "--json", cwd=study.parent)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["time_s"] for row in rows[:3]] == [1, 2, 3]
+    assert all(row["case"] == "bare" for row in rows)
+    assert 10e6 < rows[1]["flows"]["bulk"]["throughput_bps"] < 20e6
+    assert rows[1]["queues"]["s1-eth2"]["limit_bytes"] == 50_000
+    assert "runs/small/bare-seed1 " in done.stderr
+
+
 def test_the_pace_may_be_full_speed(study: Path) -> None:
     done = longfat("watch", "small.yaml", "--case", "own", "--pace", "max", cwd=study.parent)
     assert done.returncode == 0, done.stderr

@@ -9,9 +9,10 @@ import click
 
 from longfat.analysis.verdict import judge
 from longfat.cli.completion import complete_study
-from longfat.cli.console import stdout
+from longfat.cli.console import stderr, stdout
 from longfat.cli.options import (
     cases_option,
+    json_option,
     pace_factor,
     pace_option,
     seed_option,
@@ -50,6 +51,7 @@ _LEAST_WINDOW_S, _LONGEST_WINDOW_S = 1, 86_400
     type=click.Path(path_type=Path, file_okay=False),
     help="Where runs go; default: runs/STUDY.",
 )
+@json_option("Print a JSON object a virtual second, in place of the view.")
 def watch(
     study: str,
     *,
@@ -59,6 +61,7 @@ def watch(
     seed: int | None,
     kernel: str | None,
     out: Path | None,
+    as_json: bool,
 ) -> None:
     """Run STUDY's cases with a live view: queues, throughput, RTT and cwnd as virtual time passes.
 
@@ -84,7 +87,8 @@ def watch(
             runs[name] = (run,)
             return list(case_lines(judge(plan, runs), name))
 
-        watch_case(order, console=stdout(), ending=ending)
+        console = stderr() if as_json else stdout()
+        watch_case(order, console=console, ending=ending, as_json=as_json)
 
 
 def _window_s(text: str) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.output.watch.lines import SecondLines
+from longfat.output.watch.lines import SecondRows, row_text
 from longfat.output.watch.live import LiveRun
 from longfat.output.watch.plan import Plan
 from tests.output.watch.conftest import Growing
@@ -17,13 +17,15 @@ def lines_in_steps(plan: Plan, folder: Path, steps: int) -> list[str]:
     growing = Growing(folder)
     live = LiveRun(plan)
     live.folder = growing.folder
-    seconds = SecondLines(live)
+    seconds = SecondRows(live, case="x")
     lines: list[str] = []
     for step in range(1, steps + 1):
         growing.grow(step / steps)
         live.poll()
-        lines += seconds.new()
-    return lines + list(seconds.new(ended=True)) + list(seconds.new(ended=True))
+        lines += map(row_text, seconds.new())
+    for _ in range(2):
+        lines += map(row_text, seconds.new(ended=True))
+    return lines
 
 
 def test_lines_do_not_depend_on_when_they_are_read(plan: Plan, tmp_path: Path) -> None:
@@ -59,5 +61,5 @@ def test_what_is_not_known_is_a_hyphen(plan: Plan, growing: Growing) -> None:
     for flow in live.flows.values():
         flow.rtt.times_s.clear()
         flow.rtt.values.clear()
-    first = next(SecondLines(live).new())
+    first = row_text(next(SecondRows(live, case="x").new()))
     assert first.count("RTT -  cwnd") == 3

@@ -1,13 +1,13 @@
-"""Output for logs: a line for each virtual second, and the summary of a case after its run.
+"""Output for logs: a row for each virtual second, and the summary of a case after its run.
 
-The lines of a second depend on the samples alone and not on when they were read, so that
-they are the same at every rerun.
+A row is a line, or a JSON object. It depends on the samples alone and not on when they were read,
+so that it is the same at every rerun.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -32,50 +32,82 @@ _MAIN_METRICS = (
 )
 
 
-class SecondLines:
-    """Makes a line of each virtual second that has passed.
+class SecondRows:
+    """Makes a row of each virtual second that has passed.
 
     Args:
         live: the run.
+        case: the case's name.
     """
 
-    def __init__(self, live: LiveRun) -> None:
+    def __init__(self, live: LiveRun, *, case: str) -> None:
         self._live = live
+        self._case = case
         self._reported_s = 0.0
 
-    def new(self, *, ended: bool = False) -> Iterator[str]:
-        """Yield the lines of seconds that have passed since the last call.
+    def new(self, *, ended: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield the rows of seconds that have passed since the last call.
 
         Args:
             ended: no more samples will follow, so the last second may be shorter.
         """
         while self._reported_s + 1 <= self._live.time_s + _EXACT_S:
-            yield self._line(self._reported_s, self._reported_s + 1)
+            yield self._row(self._reported_s, self._reported_s + 1)
             self._reported_s += 1
         if ended and self._live.time_s > self._reported_s + _EXACT_S:
-            yield self._line(self._reported_s, self._live.time_s)
+            yield self._row(self._reported_s, self._live.time_s)
             self._reported_s = float(math.ceil(self._live.time_s))
 
-    def _line(self, start_s: float, end_s: float) -> str:
+    def _row(self, start_s: float, end_s: float) -> dict[str, Any]:
         start_s += _EXACT_S
         end_s += _EXACT_S
-        parts = [f"{round(end_s, 3):>6.6g} s"]
-        for name, queue in self._live.queues.items():
-            text = f"{name} {_quantity(queue.backlog.at(end_s, since_s=start_s), Unit.BYTES)}"
-            for what, counted in (("drops", queue.drops), ("marks", queue.marks)):
-                if count := counted.at(end_s):
-                    text += f", {count:.0f} {what}"
-            parts.append(text)
-        for name, flow in self._live.flows.items():
-            text = (
-                f"{name} {_quantity(flow.mean_bps(start_s, end_s), Unit.BPS)}"
-                f"  RTT {_quantity(flow.rtt.at(end_s, since_s=start_s), Unit.SECONDS)}"
-                f"  cwnd {_quantity(flow.cwnd.at(end_s, since_s=start_s), Unit.BYTES)}"
-            )
-            if count := flow.retransmits.at(end_s):
-                text += f", {count:.0f} resent"
-            parts.append(text)
-        return "  |  ".join(parts)
+        return {
+            "case": self._case,
+            "time_s": round(end_s, 3),
+            "queues": {
+                name: {
+                    "backlog_bytes": queue.backlog.at(end_s, since_s=start_s),
+                    "limit_bytes": queue.limit_bytes,
+                    "drops": round(queue.drops.at(end_s) or 0),
+                    "marks": round(queue.marks.at(end_s) or 0),
+                }
+                for name, queue in self._live.queues.items()
+            },
+            "flows": {
+                name: {
+                    "throughput_bps": _rounded(flow.mean_bps(start_s, end_s), None),
+                    "rtt_s": _rounded(flow.rtt.at(end_s, since_s=start_s), 9),
+                    "cwnd_bytes": flow.cwnd.at(end_s, since_s=start_s),
+                    "retransmits": round(flow.retransmits.at(end_s) or 0),
+                }
+                for name, flow in self._live.flows.items()
+            },
+        }
+
+
+def _rounded(value: float | None, digits: int | None) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def row_text(row: dict[str, Any]) -> str:
+    """Return a row as a line for people."""
+    parts = [f"{row['time_s']:>6.6g} s"]
+    for name, queue in row["queues"].items():
+        text = f"{name} {_quantity(queue['backlog_bytes'], Unit.BYTES)}"
+        for what in ("drops", "marks"):
+            if queue[what]:
+                text += f", {queue[what]} {what}"
+        parts.append(text)
+    for name, flow in row["flows"].items():
+        text = (
+            f"{name} {_quantity(flow['throughput_bps'], Unit.BPS)}"
+            f"  RTT {_quantity(flow['rtt_s'], Unit.SECONDS)}"
+            f"  cwnd {_quantity(flow['cwnd_bytes'], Unit.BYTES)}"
+        )
+        if flow["retransmits"]:
+            text += f", {flow['retransmits']} resent"
+        parts.append(text)
+    return "  |  ".join(parts)
 
 
 def _quantity(value: float | None, unit: Unit) -> str:

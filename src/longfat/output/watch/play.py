@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
 from rich.text import Text
@@ -11,7 +12,7 @@ from rich.text import Text
 from longfat.engine.machine import Pace
 from longfat.execution import run_case
 from longfat.execution.compile import TRAFFIC_START_S
-from longfat.output.watch.lines import SecondLines
+from longfat.output.watch.lines import SecondRows, row_text
 from longfat.output.watch.live import LiveRun
 from longfat.output.watch.plan import plan_watch
 from longfat.output.watch.screen import Screen
@@ -31,7 +32,13 @@ _READ_EVERY_S = 0.1
 _LAST_LEAST, _LAST_HIGH = 14, 40  # rows of the last picture
 
 
-def watch_case(order: Order, *, console: Console, ending: Callable[[Run], Sequence[Text]]) -> None:
+def watch_case(
+    order: Order,
+    *,
+    console: Console,
+    ending: Callable[[Run], Sequence[Text]],
+    as_json: bool = False,
+) -> None:
     """Run a case with a live view; where that cannot be drawn, with a line a virtual second.
 
     The view's last picture, of the whole run, stays on the terminal.
@@ -40,13 +47,17 @@ def watch_case(order: Order, *, console: Console, ending: Callable[[Run], Sequen
         order: the case.
         console: a terminal, or where the lines go.
         ending: returns the lines below the last picture or line.
+        as_json: print a JSON object a virtual second to standard output in place of either.
 
     Raises:
         LongfatError: as of `longfat.execution.run_case`.
     """
     plan = plan_watch(order.planned.case)
     live = LiveRun(plan)
-    if _can_draw(console):
+    if as_json:
+        run = _run_in_rows(order, plan, live, show=lambda row: print(json.dumps(row), flush=True))
+        last = ending(run)
+    elif _can_draw(console):
         screen = Screen(order, live, console=console)
         # The alternate screen of the terminal leaves no trace, however the run ends.
         with Live(
@@ -65,7 +76,13 @@ def watch_case(order: Order, *, console: Console, ending: Callable[[Run], Sequen
         height = min(console.height - len(last) - 2, _LAST_HIGH)
         console.print(screen, height=max(_LAST_LEAST, height))
     else:
-        run = _run_in_lines(order, plan, live, console=console)
+        console.print(Text(f"{order.study} / {order.name}"), soft_wrap=True)
+        run = _run_in_rows(
+            order,
+            plan,
+            live,
+            show=lambda row: console.print(Text(row_text(row)), soft_wrap=True),
+        )
         last = ending(run)
     for line in last:
         console.print(line, soft_wrap=True)
@@ -76,9 +93,11 @@ def _can_draw(console: Console) -> bool:
     return console.is_terminal and not console.is_dumb_terminal and utf
 
 
-def _run_in_lines(order: Order, plan: Plan, live: LiveRun, *, console: Console) -> Run:
-    """Run a case and print a line for each virtual second as soon as it has passed."""
-    lines = SecondLines(live)
+def _run_in_rows(
+    order: Order, plan: Plan, live: LiveRun, *, show: Callable[[dict[str, Any]], None]
+) -> Run:
+    """Run a case and show a row of each virtual second as soon as it has passed."""
+    rows = SecondRows(live, case=order.name)
     next_s = 0.0
 
     def progress(_: Progress) -> None:
@@ -87,14 +106,13 @@ def _run_in_lines(order: Order, plan: Plan, live: LiveRun, *, console: Console) 
             return
         next_s = now_s + _READ_EVERY_S
         live.poll()
-        for line in lines.new():
-            console.print(Text(line), soft_wrap=True)
+        for row in rows.new():
+            show(row)
 
-    console.print(Text(f"{order.study} / {order.name}"), soft_wrap=True)
     run = _run(order, plan, live, on_progress=progress)
     live.poll()
-    for line in lines.new(ended=True):
-        console.print(Text(line), soft_wrap=True)
+    for row in rows.new(ended=True):
+        show(row)
     return run
 
 
