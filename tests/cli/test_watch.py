@@ -133,7 +133,8 @@ def test_a_terminal_shows_four_panels_and_the_run_is_the_same(study: Path) -> No
 
 
 def test_the_view_follows_the_size_of_the_terminal(study: Path) -> None:
-    terminal = Terminal("watch", "small.yaml", "--case", "own", "--pace", "2", cwd=study.parent)
+    # Slow enough for a frame after the resize, whatever else the computer does.
+    terminal = Terminal("watch", "small.yaml", "--case", "own", "--pace", "0.6", cwd=study.parent)
     assert terminal.read(until=lambda output: "of about" in plain(output)) is None
     terminal.resize(columns=61, rows=17)
     assert terminal.read() == 0
