@@ -69,7 +69,9 @@ class Terminal:
         self.resize(columns=columns, rows=rows)
         self.modes = termios.tcgetattr(far)
         kept = {
-            name: text for name, text in os.environ.items() if name not in ("NO_COLOR", "LINES")
+            name: text
+            for name, text in os.environ.items()
+            if name not in ("NO_COLOR", "COLUMNS", "LINES")
         }
         self.process = Command(
             *("longfat", *arguments),
