@@ -20,7 +20,7 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -153,7 +153,7 @@ class Unpacked:
 
     Attributes:
         digest: its digest.
-        source: the file or folder that it was read from last; empty, if it was received.
+        source: the file or folder that it was read from last; empty, if that is unknown.
         size_bytes: the size of its files, each counted once.
         used_s: when it was used last, in seconds since 1970.
         folder: its folder.
@@ -230,26 +230,14 @@ def _size_bytes(place: Path) -> int:
 
 
 def _unpack(digest: str, layers: tuple[Layer, ...]) -> None:
-    take_layers(digest, layers)
-
-
-def take_layers(
-    digest: str,
-    layers: tuple[Layer, ...],
-    *,
-    left_out: str | None = None,
-    check: Callable[[Path], None] = lambda _: None,
-) -> None:
     """Unpack layers into the cache.
 
     Args:
         digest: the image's digest.
         layers: its layers, the lowest first.
-        left_out: what was omitted, as text; from the layers, if None.
-        check: called with the folder before it is published; an exception prevents that.
 
     Raises:
-        InputError: a layer is invalid, or is rejected.
+        InputError: a layer is invalid.
         OSError: the cache cannot be written.
     """
     tree = Tree()
@@ -261,8 +249,7 @@ def take_layers(
             for ordinal, pieces in layer.files():
                 writer.write(number, ordinal, pieces)
         writer.finish()
-        check(made / "root")
-        _keep(made, digest, _words(tree) if left_out is None else left_out)
+        _keep(made, digest, _words(tree))
 
 
 class _Writer:
