@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 VERDICT = "verdict.json"
 """The file with the verdict of a study, in the folder of its runs."""
 
-_PEM = click.Path(path_type=Path, exists=True, dir_okay=False)
+_PEM = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()

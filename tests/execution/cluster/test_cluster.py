@@ -306,7 +306,7 @@ def test_no_scheduler(
             make_works(1), listener=hearer, stop=threading.Event()
         )
     assert str(caught.value) == (
-        "no scheduler answers at tcp://127.0.0.1:9 (waited 1 s): [Errno 111] Connection refused\n"
+        "no scheduler answers at tcp://127.0.0.1:9 (waited 1 s)\n"
         "  hint: start one with `dask scheduler`, and on each host"
         " `dask worker tcp://127.0.0.1:9`"
     )

@@ -145,10 +145,15 @@ def test_no_certificate(secured: Hosts, good: Signed, tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_a_file_that_does_not_exist(secured: Hosts, tmp_path: Path) -> None:
-    done = run("--cluster", secured.address, "--cluster-ca", "nowhere.pem", cwd=tmp_path)
+def test_a_file_that_does_not_exist(secured: Hosts, good: Signed, tmp_path: Path) -> None:
+    files = ("--cluster-ca", "nowhere.pem", "--cluster-cert", str(good.cert))
+    done = run("--cluster", secured.address, *files, "--cluster-key", str(good.key), cwd=tmp_path)
     assert done.returncode == 2
-    assert "File 'nowhere.pem' does not exist" in done.stderr
+    assert done.stderr == (
+        f"longfat: the certificates for {secured.address} (nowhere.pem, {good.cert}, {good.key})"
+        " cannot be used: [Errno 2] No such file or directory; they must be files in PEM, the key"
+        " that of the certificate\n"
+    )
 
 
 def test_certificates_of_another_ca(
@@ -207,7 +212,8 @@ def test_files_that_are_no_certificates(
     ):
         error = refused(secured.address, run_tasks, **security(good, **wrong))
         assert isinstance(error, InputError)
-        assert f"the certificates for {secured.address} cannot be used: " in error.message
+        assert error.message.startswith(f"the certificates for {secured.address} (")
+        assert all(str(file) in error.message for file in wrong.values())
 
 
 def test_a_worker_of_another_ca_is_not_let_in(

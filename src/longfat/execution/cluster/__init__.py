@@ -4,12 +4,13 @@ Dask schedules: it picks the worker for a case by load, priority and memory, ste
 work for workers that are idle, and reruns a case whose worker is lost. Its `Security`
 encrypts and authenticates. What Dask does not provide is here:
 
-    executor      `Cluster`, the `Executor`, and the plan of a job
+    executor      `Cluster`, the `Executor`
     connection    the connection to the scheduler, and its loss
     admission     which of the available workers get cases
     job, attempt  one call of the executor: submits cases to Dask, collects results
     worker        run on a worker: its description and preparation, and one case
-    transfer      what client and workers send each other, and the check of what arrives
+    transfer      the plan of a job, what client and workers send each other, and the check
+                  of what arrives
     packing       a run directory as bytes, and back
 """
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import HostError
 from longfat.execution.cluster.connection import lost, version_differences
-from longfat.execution.cluster.transfer import Needs
 from longfat.execution.cluster.worker import describe_worker, prepare_worker, software
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from longfat.execution.cluster.executor import Plan
+    from longfat.execution.cluster.transfer import Plan
     from longfat.execution.runs import Tool
 
 # Before any case, including those of others.
@@ -77,7 +76,7 @@ class Members:
         self._plan = plan
         self._spawn = spawn
         self._warn = warn
-        self._needs = _needs_of(plan).packed()
+        self._needs = plan.needs.packed()
         self._threads: dict[str, int] = {}  # of all workers that Dask has
         self._admitting: dict[str, tuple[asyncio.Task[None], float]] = {}
         self._excluded: dict[str, str] = {}
@@ -211,24 +210,6 @@ class Members:
                 f" {version} must be installed there, as here"
             )
             raise NotAdmittedError(reason) from error
-
-
-def _needs_of(plan: Plan) -> Needs:
-    # One case for each set of tools is enough to have a worker examine all of them.
-    kinds = {frozenset(tools): index for index, tools in enumerate(plan.tools)}
-    return Needs(
-        job=plan.name,
-        cases=tuple(plan.run_tasks[index].case for index in kinds.values()),
-        tools=tuple(plan.tools[index] for index in kinds.values()),
-        kernels=tuple(plan.kernels.values()),
-        images=tuple(
-            {
-                image.digest: image
-                for run_task in plan.run_tasks
-                for image in run_task.case.network.roots.values()
-            }.values()
-        ),
-    )
 
 
 def differences(description: Mapping[str, Any], *, own: Tool) -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
     from longfat.execution.cluster.admission import Member
-    from longfat.execution.cluster.executor import Plan
+    from longfat.execution.cluster.transfer import Plan
     from longfat.execution.executor import RunTask
 
 _LOST_FOR_S = 0.5

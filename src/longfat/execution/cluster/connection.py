@@ -70,9 +70,11 @@ def _client(scheduler: str, security: Security | Mapping[str, str] | None) -> Cl
             asynchronous=True,
         )
     except (OSError, ValueError, TypeError) as error:  # an ssl.SSLError is an OSError
+        # OpenSSL names no file.
+        files = ", ".join(security.values()) if isinstance(security, Mapping) else "Dask's"
         raise InputError(
-            f"the certificates for {scheduler} cannot be used: {error}; they must be files in PEM,"
-            " the key that of the certificate"
+            f"the certificates for {scheduler} ({files}) cannot be used: {error}; they must be"
+            " files in PEM, the key that of the certificate"
         ) from error
     return client
 
@@ -87,7 +89,7 @@ async def _connect(client: Client, scheduler: str) -> None:
         ) from error
     except OSError as error:
         raise HostError(
-            f"no scheduler answers at {scheduler} (waited {CONNECT_S:g} s): {_cause(error)}",
+            f"no scheduler answers at {scheduler} (waited {CONNECT_S:g} s)",
             hint=f"start one with `dask scheduler`, and on each host `dask worker {scheduler}`",
         ) from error
     # Also Tornado's where a scheduler without TLS has sent data before the handshake, and Dask's

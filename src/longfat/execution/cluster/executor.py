@@ -1,4 +1,4 @@
-"""A cluster of Dask distributed as an executor of cases, and the plan of its jobs."""
+"""A cluster of Dask distributed as an executor of cases."""
 
 from __future__ import annotations
 
@@ -7,51 +7,25 @@ import contextlib
 import secrets
 import sys
 import threading
-from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.engine import kernel as kernels
 from longfat.execution.cluster.connection import connected
 from longfat.execution.cluster.job import Job
+from longfat.execution.cluster.transfer import Plan
 from longfat.execution.runs import result_key
 from longfat.execution.tools import Toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from distributed.security import Security
 
-    from longfat.engine.kernel import Kernel
     from longfat.execution.executor import Listener, RunTask
-    from longfat.execution.runs import Tool
 
 PATIENCE_S = 120.0
 _POLL_S = 0.2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What a job runs: one call of `Cluster.execute`.
-
-    Attributes:
-        name: identifies the job.
-        scheduler: the scheduler's address.
-        run_tasks: what to run.
-        tools: the tools of each.
-        keys: the key of the result of each.
-        kernels: the kernel of each version in the cases.
-        patience_s: as of `Cluster`.
-    """
-
-    name: str
-    scheduler: str
-    run_tasks: Sequence[RunTask]
-    tools: Sequence[Mapping[str, Tool]]
-    keys: Sequence[str]
-    kernels: Mapping[str, Kernel]
-    patience_s: float
 
 
 def _to_stderr(text: str) -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from longfat.execution.cluster.executor import Plan
+    from longfat.execution.cluster.transfer import Plan
     from longfat.execution.executor import Listener
 
 MOST_TRIES = 3

@@ -1,4 +1,4 @@
-"""What client and workers send each other, and the check of a run that arrives.
+"""What a job runs, what client and workers send each other, and the check of a run that arrives.
 
 The raw files of a worker's run are accepted if their digest is that of the run and its key is
 the requested one; metrics and series are computed from them here.
@@ -21,7 +21,7 @@ from longfat.execution.runs.run import MANIFEST, RAW, SERIES, damage, sums_of
 from longfat.execution.runs.space import write_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from longfat.engine.kernel import Kernel
@@ -97,6 +97,47 @@ class Order:
     def packed(self) -> bytes:
         """Return the order as bytes: the scheduler relays them without deserializing."""
         return pickle.dumps(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a job runs: one call of `Cluster.execute`.
+
+    Attributes:
+        name: identifies the job.
+        scheduler: the scheduler's address.
+        run_tasks: what to run.
+        tools: the tools of each, by name.
+        keys: the key of the result of each.
+        kernels: the kernel of each version in the cases.
+        patience_s: as of `Cluster`.
+    """
+
+    name: str
+    scheduler: str
+    run_tasks: Sequence[RunTask]
+    tools: Sequence[Mapping[str, Tool]]
+    keys: Sequence[str]
+    kernels: Mapping[str, Kernel]
+    patience_s: float
+
+    @property
+    def needs(self) -> Needs:
+        """What the job needs of a worker."""
+        # One case for each set of tools is enough to have a worker examine all of them.
+        kinds = {frozenset(tools): index for index, tools in enumerate(self.tools)}
+        images = {
+            image.digest: image
+            for run_task in self.run_tasks
+            for image in run_task.case.network.roots.values()
+        }
+        return Needs(
+            job=self.name,
+            cases=tuple(self.run_tasks[index].case for index in kinds.values()),
+            tools=tuple(self.tools[index] for index in kinds.values()),
+            kernels=tuple(self.kernels.values()),
+            images=tuple(images.values()),
+        )
 
 
 # -- from a worker
