@@ -1,7 +1,8 @@
 """Loaded into a worker by `dask worker --preload`: it dies of a case, lacks something, or waits.
 
 `LONGFAT_FAULT` says which: `dies of NAME`, `lacks TEXT`, `logs FILE`, where each case lasts for
-half a second at least, or `returns at most N` bytes of a run.
+half a second at least, `returns at most N` bytes of a run, or gives
+invalid answers when it `describes` itself or `prepares`.
 """
 
 from __future__ import annotations
@@ -44,3 +45,17 @@ def _log(path: Path, line: str) -> None:
 
 def dask_setup(_: object) -> None:
     setattr(worker, "_run", _faulty)  # noqa: B010
+    match os.environ["LONGFAT_FAULT"]:
+        case "describes":
+            setattr(worker, "describe_worker", _nonsense)  # noqa: B010
+        case "prepares":
+            setattr(worker, "prepare_worker", _no_memory)  # noqa: B010
+
+
+def _nonsense() -> list[str]:
+    return ["nonsense"]
+
+
+def _no_memory(packed_needs: bytes) -> dict[str, Any]:
+    del packed_needs
+    return {"problem": "", "memory_bytes": -1.0}

@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 
+from longfat import __version__
 from longfat.execution.cluster.admission import differences
 from longfat.execution.cluster.connection import version_differences
-from longfat.execution.cluster.worker import describe_worker, software, tool_differences
+from longfat.execution.cluster.worker import (
+    code_digest,
+    describe_worker,
+    software,
+    tool_differences,
+)
 from longfat.execution.runs import Tool
-from longfat.execution.tools import own_tool
 
 IP = Tool(version="ip 6", digest="b" * 64)
 IPERF3 = Tool(version="iperf 3.12", digest="a" * 64)
@@ -32,7 +37,7 @@ def test_versions() -> None:
     [
         ({}, []),
         (
-            {"software": software() | {"dask": "1.0"}, "longfat": "e" * 64},
+            {"software": software() | {"dask": "1.0"}, "code": "e" * 64},
             [f"dask: 1.0 there, must be {software()['dask']} as here"],
         ),
         (
@@ -40,16 +45,16 @@ def test_versions() -> None:
             ["longfat was changed there since the worker was started; restart it"],
         ),
         (
-            {"longfat": "e" * 64, "loaded": "e" * 64},
+            {"code": "e" * 64, "loaded": "e" * 64},
             [
                 f"longfat has other code there (digest eeeeeeeeeeee), must be that here"
-                f" ({own_tool().digest[:12]}), although both are {own_tool().version}"
+                f" ({code_digest()[:12]}), although both are {__version__}"
             ],
         ),
     ],
 )
 def test_code(changes: dict[str, Any], reported: list[str]) -> None:
-    assert differences(describe_worker() | changes, own=own_tool()) == reported
+    assert differences(describe_worker() | changes) == reported
 
 
 @pytest.mark.parametrize(

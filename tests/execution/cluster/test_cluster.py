@@ -77,7 +77,7 @@ def test_a_worker_with_another_longfat_gets_no_work(
             make_works(1), listener=hearer, stop=threading.Event()
         )
     assert re.fullmatch(
-        r"no worker of tcp://\S+ can be used:\n    worker tcp://\S+: its longfat cannot be asked:"
+        r"no worker of tcp://\S+ can be used:\n    worker tcp://\S+: it cannot describe itself:"
         r" ModuleNotFoundError.*No module named 'longfat\.\S+'.*; longfat \S+ must be installed"
         r" there, as here",
         str(caught.value),

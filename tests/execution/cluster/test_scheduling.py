@@ -116,6 +116,18 @@ def test_what_a_worker_lacks_is_tried_elsewhere_and_told_of_it(
     assert warned[0].endswith(" gets no cases: room on its disk")
 
 
+def test_invalid_answers_before_the_first_case(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks
+) -> None:
+    for fault in ("describes", "prepares"):
+        hosts.worker(fault, options=FAULTY, environment={"LONGFAT_FAULT": fault})
+    hosts.wait_for(2)
+    with pytest.raises(HostError, match=r"no worker of tcp://\S+ can be used") as caught:
+        run(hosts, make_works(1), hearer)
+    assert "its description of itself is invalid" in str(caught.value)
+    assert "its answer about its preparation is invalid" in str(caught.value)
+
+
 def test_a_result_that_is_too_large(hosts: Hosts, hearer: Hearer, make_works: MakeWorks) -> None:
     environment = {"LONGFAT_FAULT": "returns at most 10"}
     hosts.worker("a", options=FAULTY, environment=environment)

@@ -11,9 +11,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat import __version__
 from longfat.errors import HostError
 from longfat.execution.cluster.connection import lost, version_differences
-from longfat.execution.cluster.worker import describe_worker, prepare_worker, software
+from longfat.execution.cluster.worker import (
+    code_digest,
+    describe_worker,
+    prepare_worker,
+    software,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -21,7 +27,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from longfat.execution.cluster.transfer import Plan
-    from longfat.execution.runs import Tool
 
 # Before any case, including those of others.
 _FIRST = 10**9
@@ -138,19 +143,20 @@ class Members:
         self._absent_since_s = self._absent_since_s or now_s
         absent_s = now_s - self._absent_since_s
         at, patience_s = self._plan.scheduler, self._plan.patience_s
+        none = "no worker that answers" if self._threads else "no worker"
         if self._excluded and len(self._excluded) == len(self._threads):
             if absent_s >= _REPORT_ABSENCE_AFTER_S:
                 reasons = (f"\n    worker {one}: {why}" for one, why in self._excluded.items())
                 raise HostError(f"no worker of {at} can be used:{''.join(reasons)}")
         elif absent_s >= patience_s:
             raise HostError(
-                f"the scheduler at {at} has had no worker for {absent_s:.0f} s",
+                f"the scheduler at {at} has had {none} for {absent_s:.0f} s",
                 hint=f"start some: dask worker {at}",
             )
         elif absent_s >= _REPORT_ABSENCE_AFTER_S and not self._reported:
             self._reported = True
             self._warn(
-                f"the scheduler at {at} has no worker; waiting {patience_s:.0f} s"
+                f"the scheduler at {at} has {none}; waiting {patience_s:.0f} s"
                 f" for one (`dask worker {at}`)"
             )
 
@@ -172,7 +178,7 @@ class Members:
             NotAdmittedError: it differs, or cannot run machines.
         """
         try:
-            found = differences(await self._description(worker), own=self._plan.tools[0]["longfat"])
+            found = differences(await self._description(worker))
         except (LookupError, TypeError, ValueError, AttributeError):
             raise NotAdmittedError("its description of itself is invalid") from None
         if found:
@@ -204,29 +210,27 @@ class Members:
             answers = await self._client.run(describe_worker, workers=[worker])
             return answers[worker]
         except Exception as error:
-            version = self._plan.tools[0]["longfat"].version
             reason = (
-                f"its longfat cannot be asked: {str(error) or type(error).__name__}; longfat"
-                f" {version} must be installed there, as here"
+                f"it cannot describe itself: {str(error) or type(error).__name__}; longfat"
+                f" {__version__} must be installed there, as here"
             )
             raise NotAdmittedError(reason) from error
 
 
-def differences(description: Mapping[str, Any], *, own: Tool) -> list[str]:
+def differences(description: Mapping[str, Any]) -> list[str]:
     """Return how a worker's code differs from this host's; an empty list if it does not.
 
     Args:
         description: the answer of `describe_worker`.
-        own: longfat on this host.
     """
     if found := version_differences(description["software"], software()):
         return found  # everything else may follow from that
-    there = str(description["longfat"])
+    there, here = str(description["code"]), code_digest()
     if description["loaded"] != there:
         return ["longfat was changed there since the worker was started; restart it"]
-    if there != own.digest:
+    if there != here:
         return [
             f"longfat has other code there (digest {there[:_SHOWN]}), must be that here"
-            f" ({own.digest[:_SHOWN]}), although both are {own.version}"
+            f" ({here[:_SHOWN]}), although both are {__version__}"
         ]
     return []

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import os
 import pickle
 import platform
 import time
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from distributed import Reschedule, get_worker
 from distributed.utils import sync
 
 from longfat import __version__
+from longfat.common.checksum import digest_now
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
 from longfat.engine.images import is_unpacked
@@ -44,7 +47,6 @@ from longfat.model.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from distributed import Worker
 
@@ -65,9 +67,6 @@ _UNWANTED = ("cancelled", "resumed", "released", "forgotten")
 # The default without a limit; msgpack has no infinity that a heap of numbers accepts.
 _MOST_MEMORY_BYTES = float(1 << 60)
 
-# A worker runs for long: the code it has loaded may be older than that on its disk.
-_LOADED = own_tool().digest
-
 
 class _Ended(Exception):  # noqa: N818  an order, no error
     """The client cancelled the task or is gone, or the worker is about to leave."""
@@ -85,6 +84,22 @@ def software() -> dict[str, str]:
     return found
 
 
+def code_digest() -> str:
+    """Return the digest of longfat's code on the disk: what decides results, and this package.
+
+    Raises:
+        HostError: a file of it cannot be read.
+    """
+    digest = hashlib.sha256(own_tool().digest.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(f"\n{path.name} {digest_now(path)}".encode())
+    return digest.hexdigest()
+
+
+# A worker runs for long: the code it has loaded may be older than that on its disk.
+_LOADED = code_digest()
+
+
 def describe_worker() -> dict[str, Any]:
     """Describe the code of this worker.
 
@@ -94,7 +109,7 @@ def describe_worker() -> dict[str, Any]:
     Returns:
         The input of `admission.differences`.
     """
-    return {"software": software(), "longfat": own_tool().digest, "loaded": _LOADED}
+    return {"software": software(), "code": code_digest(), "loaded": _LOADED}
 
 
 def tool_differences(there: Mapping[str, Tool], wanted: Mapping[str, Tool]) -> list[str]:
@@ -168,14 +183,14 @@ def prepare_worker(packed_needs: bytes) -> dict[str, Any]:
 
     Returns:
         `problem`, what differs, empty if nothing does; and `memory_bytes`, how much
-        memory machines may take on this worker.
+        memory machines may take on this worker, 0 if something does.
     """
     needs: Needs = pickle.loads(packed_needs)
     try:
         problem = "; ".join(_problems(needs)) or _boot_each(needs)
     except LongfatError as error:
         problem = error.message
-    return {"problem": problem, "memory_bytes": _offer_memory(get_worker())}
+    return {"problem": problem, "memory_bytes": 0.0 if problem else _offer_memory(get_worker())}
 
 
 def _problems(needs: Needs) -> list[str]:
