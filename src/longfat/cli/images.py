@@ -98,7 +98,7 @@ def _remove(chosen: list[Unpacked], *, dry_run: bool, as_json: bool) -> None:
         return
     for one in chosen:
         verb = "would be removed" if dry_run else "removed"
-        echo(f"{one.digest[:_SHOWN]} {verb}: {_size(one)}, {one.source or 'sent here'}")
+        echo(f"{one.digest[:_SHOWN]} {verb}: {_size(one)}, {one.source or 'unknown source'}")
     if not chosen:
         stderr().print("nothing to remove")
 
@@ -113,7 +113,7 @@ def _print(found: list[Unpacked], *, as_json: bool) -> None:
     table = plain_table("digest", "size", "used", "from")
     for one in found:
         age = format_age(max(0.0, time.time() - one.used_s))
-        table.add_row(one.digest[:_SHOWN], _size(one), f"{age} ago", one.source or "sent here")
+        table.add_row(one.digest[:_SHOWN], _size(one), f"{age} ago", one.source or "unknown source")
     print_table(table, console=stdout())
 
 

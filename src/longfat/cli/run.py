@@ -102,11 +102,6 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--cluster-cert", type=_PEM, metavar="FILE", help="Likewise: your certificate.")
 @click.option("--cluster-key", type=_PEM, metavar="FILE", help="Likewise: its key.")
-@click.option(
-    "--storage",
-    metavar="URL",
-    help="Where the cluster's workers put results: a URL of fsspec, such as s3://BUCKET/FOLDER.",
-)
 @json_option("Print one JSON object, for several studies a list of them, and write no report.")
 def run(
     studies: tuple[str, ...],
@@ -127,7 +122,6 @@ def run(
     cluster_ca: Path | None,
     cluster_cert: Path | None,
     cluster_key: Path | None,
-    storage: str | None,
     as_json: bool,
 ) -> None:
     """Run the cases of each STUDY: a study file, a folder with a study.yaml, or a lab's name.
@@ -137,10 +131,13 @@ def run(
     """
     if fresh and no_cache:
         raise click.UsageError("--fresh compares with what is cached, which --no-cache bars")
-    if storage is not None and cluster is None:
-        raise click.UsageError("--storage is where a cluster's workers put results; add --cluster")
-    certificates = {"ca": cluster_ca, "cert": cluster_cert, "key": cluster_key}
-    if any(certificates.values()) and cluster is None:
+    named = {
+        "tls_ca_file": cluster_ca,
+        "tls_client_cert": cluster_cert,
+        "tls_client_key": cluster_key,
+    }
+    security = {name: str(file) for name, file in named.items() if file is not None}
+    if security and cluster is None:
         raise click.UsageError("--cluster-ca, -cert and -key are for a cluster; add --cluster")
     found = [
         (argument, read_study(find_study(argument), language=language)) for argument in studies
@@ -161,9 +158,7 @@ def run(
         cache=None if no_cache else ResultCache(report=_print_message),
         fresh=fresh,
         keep_going=keep_going,
-        executor=_cluster(
-            cluster, certificates, storage=storage, use_storage=not fresh and not no_cache
-        ),
+        executor=None if cluster is None else _cluster(cluster, security),
     )
     verdicts = [judge(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
     if not outcome.failures or keep_going:
@@ -204,26 +199,18 @@ def _run(
     return outcome
 
 
-def _cluster(
-    scheduler: str | None,
-    certificates: Mapping[str, Path | None],
-    *,
-    storage: str | None,
-    use_storage: bool,
-) -> Executor | None:
-    if scheduler is None:
-        return None
+def _cluster(scheduler: str, security: Mapping[str, str]) -> Executor:
+    """Return a cluster.
+
+    Args:
+        scheduler: its scheduler's address.
+        security: the arguments of Dask's `Security` that differ from Dask's configuration.
+    """
     need("cluster")
     # Dask takes a while to load.
-    from longfat.execution.cluster import Certificates, Cluster  # noqa: PLC0415
+    from longfat.execution.cluster import Cluster  # noqa: PLC0415
 
-    return Cluster(
-        scheduler=scheduler,
-        certificates=Certificates(**certificates),
-        storage=storage,
-        use_storage=use_storage,
-        warn=_print_message,
-    )
+    return Cluster(scheduler=scheduler, security=security or None, warn=_print_message)
 
 
 def _print_message(text: str) -> None:

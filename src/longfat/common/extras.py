@@ -37,7 +37,7 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
         "report": Extra("for report.pdf", ("weasyprint",)),
         "sql": Extra("for `longfat query`", ("duckdb", "pyarrow")),
         "frames": Extra("for data frames", ("polars", "duckdb", "pyarrow")),
-        "cluster": Extra("for --cluster", ("distributed", "fsspec", "pyarrow")),
+        "cluster": Extra("for --cluster", ("distributed", "pyarrow")),
         "studio": Extra("for `longfat studio`", ("starlette", "uvicorn", "websockets", "pyarrow")),
     }
 )

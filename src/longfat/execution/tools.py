@@ -106,6 +106,18 @@ def packages_for_guests(
     return install_packages(packages, interpreter=Path(python), places=places)
 
 
+def own_tool() -> Tool:
+    """Return longfat itself: its version, and the digest of its code that decides results.
+
+    Raises:
+        HostError: a file of it cannot be read.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(path for room in DECIDING for path in PACKAGE.glob(room)):
+        digest.update(f"{path.relative_to(PACKAGE)}\0{_file_digest(path)}\n".encode())
+    return Tool(version=__version__, digest=digest.hexdigest())
+
+
 class Toolbox:
     """The host's tools in their current state; each is examined once."""
 
@@ -208,10 +220,7 @@ class Toolbox:
 
     def _own(self) -> Tool:
         if "longfat" not in self._tools:
-            digest = hashlib.sha256()
-            for path in sorted(path for room in DECIDING for path in PACKAGE.glob(room)):
-                digest.update(f"{path.relative_to(PACKAGE)}\0{_file_digest(path)}\n".encode())
-            self._tools["longfat"] = Tool(version=__version__, digest=digest.hexdigest())
+            self._tools["longfat"] = own_tool()
         return self._tools["longfat"]
 
 

@@ -307,7 +307,7 @@ def test_an_image_is_unpacked_once_and_one_that_is_gone_is_told(
         raise AssertionError
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "take_layers", never)
+        patch.setattr(store, "_unpack", never)
         assert found(docker([LOWER]), tmp_path) == image
     with pytest.raises(HostError, match="is not unpacked in the cache"):
         image_folder(HostRoot(image="x.tar", digest="0" * 64))

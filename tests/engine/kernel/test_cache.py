@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from longfat.common.checksum import write_sums
 from longfat.engine.kernel import cache
 from longfat.engine.kernel.manifest import Kernel
 from longfat.errors import HostError
@@ -69,6 +70,27 @@ def test_a_kernel_takes_the_place_of_what_is_none(plant: Plant, empty_cache: Pat
     (empty_cache / "kernels" / ("a" * 64) / "odd").mkdir(parents=True)
     kernel = plant("6.1.9", digest="a" * 64)
     assert cache.get("a" * 64) == kernel
+
+
+def test_a_damaged_kernel_is_none_and_is_replaced(plant: Plant) -> None:
+    kernel = plant("6.1.9", digest="a" * 64)
+    kernel.binary.write_bytes(b"kernel")
+    write_sums(kernel.folder)
+    assert cache.get("a" * 64) == kernel
+    kernel.binary.write_bytes(b"changed")
+    assert cache.get("a" * 64) is None
+    assert plant("6.1.9", digest="a" * 64) == kernel
+    assert cache.get("a" * 64) == kernel
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_what_a_kill_left_is_removed() -> None:
+    leftovers = [cache.kernels_folder() / f".{name}-b2b2b2-0" for name in ("build", "removal")]
+    for leftover in leftovers:
+        leftover.mkdir(parents=True)
+        (leftover / "linux").touch()
+    with cache.building("a" * 64):
+        assert not any(leftover.exists() for leftover in leftovers)
 
 
 def test_a_build_that_left_nothing_is_an_error(empty_cache: Path) -> None:

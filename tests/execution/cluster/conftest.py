@@ -32,6 +32,7 @@ from tests.command import Command
 from tests.paths import REPOSITORY
 
 _DASK = Path(sys.executable).with_name("dask")
+_PYTHONPATH = os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "src")))
 
 
 class Hearer:
@@ -139,7 +140,7 @@ class Hosts:
                 "stdout": log,
                 "stderr": log,
                 # What is preloaded into a worker imports from our tests.
-                "env": {**os.environ, "PYTHONPATH": str(REPOSITORY), **(environment or {})},
+                "env": {**os.environ, "PYTHONPATH": _PYTHONPATH, **(environment or {})},
             }
             if not wrapper:
                 return Command("dask", *arguments, **options)
@@ -228,10 +229,12 @@ def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
 
 
 def own_cache(tmp_path: Path, name: str) -> tuple[dict[str, str], Path]:
-    """Return the environment of a worker with an empty cache, and where its kernel will be."""
-    cache = tmp_path / f"cache-{name}"
+    """Return the environment of a worker with a cache of its own, and its kernel's binary there."""
     kernel = kernels.find("7.2")
-    return {"LONGFAT_CACHE": str(cache)}, cache / "kernels" / kernel.digest / "linux"
+    cache = tmp_path / f"cache-{name}"
+    folder = cache / "kernels" / kernel.digest
+    shutil.copytree(kernel.folder, folder)
+    return {"LONGFAT_CACHE": str(cache)}, folder / "linux"
 
 
 def eventually(condition: Callable[[], bool], *, what: str) -> None:

@@ -1,7 +1,8 @@
 """Loaded into a worker by `dask worker --preload`: it dies of a case, lacks something, or waits.
 
 `LONGFAT_FAULT` says which: `dies of NAME`, `lacks TEXT`, `logs FILE`, where each case lasts for
-half a second at least, or `holds all but NAME until FILE` exists.
+half a second at least, `returns at most N` bytes of a run, or gives
+invalid answers when it `describes` itself or `prepares`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from longfat.errors import HostError
-from longfat.execution.cluster import task
+from longfat.execution.cluster import worker
 
-_RUN = task._run
-_HOLDS_S = 120.0
+_RUN = worker._run
 
 
 def _faulty(order: Any, reporter: Any) -> Any:
@@ -33,11 +33,8 @@ def _faulty(order: Any, reporter: Any) -> Any:
             outcome = _RUN(order, reporter)
             _log(Path(rest), f"end {name}")
             return outcome
-        case "holds":
-            free, _, path = rest.removeprefix("all but ").partition(" until ")
-            end_s = time.monotonic() + _HOLDS_S
-            while name != free and not Path(path).exists() and time.monotonic() < end_s:
-                time.sleep(0.05)
+        case "returns":
+            setattr(worker, "MOST_BLOCK_BYTES", int(rest.removeprefix("at most ")))  # noqa: B010
     return _RUN(order, reporter)
 
 
@@ -46,6 +43,19 @@ def _log(path: Path, line: str) -> None:
         file.write(f"{line}\n")
 
 
-def dask_setup(worker: object) -> None:
-    del worker
-    setattr(task, "_run", _faulty)  # noqa: B010
+def dask_setup(_: object) -> None:
+    setattr(worker, "_run", _faulty)  # noqa: B010
+    match os.environ["LONGFAT_FAULT"]:
+        case "describes":
+            setattr(worker, "describe_worker", _nonsense)  # noqa: B010
+        case "prepares":
+            setattr(worker, "prepare_worker", _no_memory)  # noqa: B010
+
+
+def _nonsense() -> list[str]:
+    return ["nonsense"]
+
+
+def _no_memory(packed_needs: bytes) -> dict[str, Any]:
+    del packed_needs
+    return {"problem": "", "memory_bytes": -1.0}

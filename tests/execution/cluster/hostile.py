@@ -21,9 +21,9 @@ from typing import Any
 
 from longfat.common.checksum import SEAL, sealed
 from longfat.errors import InputError
-from longfat.execution.cluster import task
-from longfat.execution.cluster.messages import Done, Failed
+from longfat.execution.cluster import worker
 from longfat.execution.cluster.packing import packed
+from longfat.execution.cluster.transfer import Done, Failed
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST, sums_of
 
@@ -36,7 +36,6 @@ def _block(*items: tuple[str, bytes, bytes]) -> bytes:
             "name": name,
             "size_bytes": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
-            "executable": False,
         }
         for name, _, content in items
     ]
@@ -118,9 +117,9 @@ def _answer(mode: str, source: Path) -> Any:
         return Done(digest=digest, block=blocks[mode]())
     others: dict[str, Callable[[], Any]] = {
         "wrong digest": lambda: Done(digest="0" * 64, block=packed(source)),
-        "digest that is a path": lambda: Done(digest="../../evil", block=None),
+        "digest that is a path": lambda: Done(digest="../../evil", block=packed(source)),
         "block that is no bytes": lambda: Done(digest=digest, block="x"),  # type: ignore[arg-type]
-        "no storage": lambda: Done(digest=digest, block=None),
+        "no block": lambda: Done(digest=digest, block=None),  # type: ignore[arg-type]
         "no outcome": lambda: ["x"],
         "no error": lambda: Failed(error=ValueError("x")),  # type: ignore[arg-type]
         "a failure": lambda: Failed(error=InputError("it says so")),
@@ -136,6 +135,5 @@ def _hostile(order: Any, reporter: Any) -> Any:
     return _answer(mode, Path(os.environ["LONGFAT_HOSTILE_RUN"]))
 
 
-def dask_setup(worker: object) -> None:
-    del worker
-    setattr(task, "_run", _hostile)  # noqa: B010
+def dask_setup(_: object) -> None:
+    setattr(worker, "_run", _hostile)  # noqa: B010

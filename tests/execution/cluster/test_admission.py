@@ -1,78 +1,83 @@
+"""What a worker differs in, as it is reported."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
 
-from longfat.execution.cluster.admission import Wanted, differences
-
-IPERF3 = ["iperf 3.12", "a" * 64]
-WANTED = Wanted(
-    software={"python": "3.11.2", "longfat": "1.0", "distributed": "2026.8.0"},
-    longfat="f" * 64,
-    tools=[{"ip": ["ip 6", "b" * 64], "iperf3": IPERF3}],
-    kernels={"d" * 64: "content"},
+from longfat import __version__
+from longfat.execution.cluster.admission import differences
+from longfat.execution.cluster.connection import version_differences
+from longfat.execution.cluster.worker import (
+    code_digest,
+    describe_worker,
+    software,
+    tool_differences,
 )
+from longfat.execution.runs import Tool
+
+IP = Tool(version="ip 6", digest="b" * 64)
+IPERF3 = Tool(version="iperf 3.12", digest="a" * 64)
+WANTED = {"ip": IP, "iperf3": IPERF3}
 
 
-def answer(**other: Any) -> dict[str, Any]:
-    return {
-        "software": dict(WANTED.software),
-        "longfat": WANTED.longfat,
-        "loaded": WANTED.longfat,
-        "host": "x",
-        "missing": "",
-        "tools": [dict(tools) for tools in WANTED.tools],
-        "kernels": {},
-        "storage": "",
-        **other,
-    }
+def test_versions() -> None:
+    there = {"python": "3.12.1", "longfat": "1.0"}
+    here = {"python": "3.11.2", "longfat": "1.0", "distributed": "2026.8.0"}
+    assert version_differences(there, here) == [
+        "distributed: not installed there, must be 2026.8.0 as here",
+        "python: 3.12.1 there, must be 3.11.2 as here",
+    ]
+    assert version_differences(here, here) == []
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("changes", "reported"),
     [
         ({}, []),
         (
-            {"software": {"python": "3.12.1", "longfat": "1.0"}},
-            [
-                "distributed is not installed there, 2026.8.0 here",
-                "python 3.12.1 there, 3.11.2 here",
-            ],
-        ),
-        ({"missing": "no bubblewrap"}, ["no bubblewrap"]),
-        (
-            {"longfat": "e" * 64, "loaded": "e" * 64},
-            ["longfat has other code there, although both are 1.0"],
+            {"software": software() | {"dask": "1.0"}, "code": "e" * 64},
+            [f"dask: 1.0 there, must be {software()['dask']} as here"],
         ),
         (
             {"loaded": "e" * 64},
             ["longfat was changed there since the worker was started; restart it"],
         ),
         (
-            {"tools": [{"ip": ["ip 6", "b" * 64], "iperf3": ["iperf 3.16", "c" * 64]}]},
-            ["iperf3: iperf 3.16 there, iperf 3.12 here"],
-        ),
-        (
-            {"tools": [{"ip": ["ip 6", "b" * 64], "iperf3": ["iperf 3.12", "c" * 64]}]},
+            {"code": "e" * 64, "loaded": "e" * 64},
             [
-                "iperf3, or a library that it loads, has other bytes there, although both are"
-                " iperf 3.12"
-            ],
-        ),
-        (
-            {"tools": [{"iperf3": IPERF3, "ip": ["ip 6", "b" * 64], "jq": ["", "c" * 64]}]},
-            ["jq is installed there but not here"],
-        ),
-        ({"kernels": {"d" * 64: "content"}}, []),
-        (
-            {"kernels": {"d" * 64: "other"}},
-            [
-                "kernel dddddddddddd has other bytes there; run there: longfat kernel remove"
-                " dddddddddddd"
+                f"longfat has other code there (digest eeeeeeeeeeee), must be that here"
+                f" ({code_digest()[:12]}), although both are {__version__}"
             ],
         ),
     ],
 )
-def test_a_difference_is_told(other: dict[str, Any], told: list[str]) -> None:
-    assert differences(answer(**other), WANTED) == told
+def test_code(changes: dict[str, Any], reported: list[str]) -> None:
+    assert differences(describe_worker() | changes) == reported
+
+
+@pytest.mark.parametrize(
+    ("there", "reported"),
+    [
+        (WANTED, []),
+        (
+            WANTED | {"iperf3": Tool(version="iperf 3.16", digest="c" * 64)},
+            ["iperf3: iperf 3.16 there, must be iperf 3.12 as here"],
+        ),
+        (
+            WANTED | {"iperf3": Tool(version="iperf 3.12", digest="c" * 64)},
+            [
+                "iperf3, or a library that it loads, has other bytes there (digest cccccccccccc),"
+                " must be those of iperf 3.12 here (aaaaaaaaaaaa)"
+            ],
+        ),
+        (
+            WANTED | {"jq": Tool(version="", digest="c" * 64)},
+            ["jq is installed there, and must not be, as here"],
+        ),
+        ({"ip": IP}, ["iperf3 is not installed there, and must be, as here"]),
+    ],
+)
+def test_tools(there: dict[str, Tool], reported: list[str]) -> None:
+    assert tool_differences(there, WANTED) == reported

@@ -52,7 +52,7 @@ class Hostile:
             run_id=run_id, case=case, out=self.out, cost=expected_cost(case), study="small"
         )
         hearer = Hearer()
-        Cluster(scheduler=self.address, check_share=0, warn=lambda _: None).execute(
+        Cluster(scheduler=self.address, warn=lambda _: None).execute(
             [run_task], listener=hearer, stop=threading.Event()
         )
         return hearer
@@ -104,7 +104,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
         ("wrong digest", "it is another result of the same case"),
         ("digest that is a path", "it is not an outcome of a case"),
         ("block that is no bytes", "it is not an outcome of a case"),
-        ("no storage", "according to the worker it is in storage, but it is not"),
+        ("no block", "it is not an outcome of a case"),
         ("no outcome", "it is not an outcome of a case"),
         ("no error", "it is not an outcome of a case"),
     ],

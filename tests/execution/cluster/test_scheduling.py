@@ -1,4 +1,4 @@
-"""What becomes of cases that Dask schedules: on real workers that die, stop, lack things or lie."""
+"""What becomes of cases that Dask schedules: on real workers that die, stop, or lack things."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import HostError, MachineError
-from longfat.execution import run_case
 from longfat.execution.cluster import Cluster
 from longfat.execution.executor import RunId, RunTask
 from tests.conftest import processes_running
@@ -26,10 +25,10 @@ HERE = Path(__file__).parent
 FAULTY = ("--preload", str(HERE / "faulty.py"))
 
 
-def run(hosts: Hosts, run_tasks: list[RunTask], hearer: Hearer, *, share: float = 0.0) -> list[str]:
+def run(hosts: Hosts, run_tasks: list[RunTask], hearer: Hearer) -> list[str]:
     """Run works, and return the warnings."""
     warned: list[str] = []
-    Cluster(scheduler=hosts.address, check_share=share, warn=warned.append).execute(
+    Cluster(scheduler=hosts.address, warn=warned.append).execute(
         run_tasks, listener=hearer, stop=threading.Event()
     )
     return warned
@@ -111,12 +110,33 @@ def test_what_a_worker_lacks_is_tried_elsewhere_and_told_of_it(
 
     hosts.worker("good")
     hosts.wait_for(2)
-    for share in (0.0, 0.5):
-        hearer = Hearer()
-        warned = run(hosts, make_works(4), hearer, share=share)
-        assert (len(hearer.done_runs), hearer.failures) == (4, {})
-        assert len(warned) == 1
-        assert warned[0].endswith(" gets no cases: room on its disk")
+    warned = run(hosts, make_works(4), hearer)
+    assert (len(hearer.done_runs), hearer.failures) == (4, {})
+    assert len(warned) == 1
+    assert warned[0].endswith(" gets no cases: room on its disk")
+
+
+def test_invalid_answers_before_the_first_case(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks
+) -> None:
+    for fault in ("describes", "prepares"):
+        hosts.worker(fault, options=FAULTY, environment={"LONGFAT_FAULT": fault})
+    hosts.wait_for(2)
+    with pytest.raises(HostError, match=r"no worker of tcp://\S+ can be used") as caught:
+        run(hosts, make_works(1), hearer)
+    assert "its description of itself is invalid" in str(caught.value)
+    assert "its answer about its preparation is invalid" in str(caught.value)
+
+
+def test_a_result_that_is_too_large(hosts: Hosts, hearer: Hearer, make_works: MakeWorks) -> None:
+    environment = {"LONGFAT_FAULT": "returns at most 10"}
+    hosts.worker("a", options=FAULTY, environment=environment)
+    hosts.wait_for(1)
+    assert run(hosts, make_works(1), hearer) == []
+    (error,) = hearer.failures.values()
+    assert isinstance(error, HostError)
+    assert "its result has 0 MB packed, and at most 0 MB come back" in error.message
+    assert "run it on this host (without --cluster)" in error.message
 
 
 def test_machines_take_no_more_memory_than_a_worker_has(
@@ -146,42 +166,6 @@ def test_machines_take_no_more_memory_than_a_worker_has(
     # One of them needs more than there is: it runs, and alone.
     assert most_at_once((600e6, 5e9, 600e6)) == 1
     assert most_at_once((300e6, 300e6, 300e6)) == 2
-
-
-def test_a_liar_that_comes_later_is_found(
-    hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
-) -> None:
-    found = tmp_path / "found"
-    held = {"LONGFAT_FAULT": f"holds all but case7 until {found}"}
-    for name in "ab":
-        hosts.worker(name, options=FAULTY, environment=held)
-    hosts.wait_for(2)
-    liars: list[object] = []
-
-    def bring_liar(_: RunId) -> None:
-        if not liars:
-            options = ("--preload", str(HERE / "tamper.py"))
-            liars.append(hosts.worker("liar", options=options))
-
-    def warn(text: str) -> None:
-        warned.append(text)
-        found.touch()
-
-    # It is there while the others have cases left, and may get some.
-    hearer.on_done = bring_liar
-    warned: list[str] = []
-    run_tasks = make_works(8)
-    Cluster(scheduler=hosts.address, check_share=0.5, warn=warn).execute(
-        run_tasks, listener=hearer, stop=threading.Event()
-    )
-    (warning,) = warned
-    assert "gets no cases: case 'case7': workers disagree" in warning
-    liar = warning.split()[1]
-    assert warning.endswith(f"most agree, so check {liar}")
-    assert (len(hearer.done_runs), hearer.failures) == (8, {})
-    for run_task in run_tasks[::3]:
-        alone = run_case(run_task.case, name="alone", out=tmp_path / "alone")
-        assert hearer.done_runs[run_task.run_id.name].digest == alone.digest
 
 
 def test_a_scheduler_that_hangs_keeps_nobody(make_works: MakeWorks, tmp_path: Path) -> None:

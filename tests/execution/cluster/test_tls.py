@@ -15,7 +15,7 @@ import dask
 import pytest
 
 from longfat.errors import HostError, InputError, LongfatError
-from longfat.execution.cluster import Certificates, Cluster
+from longfat.execution.cluster import Cluster
 from longfat.execution.executor import RunTask
 from longfat.execution.runs import load_run
 from tests.command import longfat
@@ -86,12 +86,23 @@ def secured(tmp_path_factory: pytest.TempPathFactory, good: Signed) -> Iterator[
 
 
 def refused(address: str, run_tasks: list[RunTask], **named: Path) -> LongfatError:
-    """Return the error of a cluster that cannot be had."""
-    cluster = Cluster(scheduler=address, certificates=Certificates(**named))
+    """Return the error of a cluster that cannot be used."""
+    security = {name: str(file) for name, file in named.items()}
+    cluster = Cluster(scheduler=address, security=security or None)
     with pytest.raises(LongfatError) as caught:
         cluster.execute(run_tasks, listener=Hearer(), stop=threading.Event())
     assert len(caught.value.message.splitlines()) == 1
     return caught.value
+
+
+def security(signed: Signed, **other: Path) -> dict[str, Path]:
+    """Return the arguments of Dask's `Security`."""
+    named = {
+        "tls_ca_file": signed.ca,
+        "tls_client_cert": signed.cert,
+        "tls_client_key": signed.key,
+    }
+    return named | other
 
 
 def run(*arguments: str, cwd: Path, **variables: Path) -> subprocess.CompletedProcess[str]:
@@ -127,71 +138,82 @@ def test_no_certificate(secured: Hosts, good: Signed, tmp_path: Path) -> None:
     for more in ((), ("--cluster-ca", str(good.ca))):
         done = run("--cluster", secured.address, *more, cwd=tmp_path)
         assert done.returncode == 2
-        assert done.stderr == (
-            f"longfat: {secured.address}: TLS needs the CA's certificate, a certificate of"
-            " your own and its key: --cluster-ca, --cluster-cert and --cluster-key, or"
-            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and"
-            " ..__TLS__CLIENT__KEY\n"
+        assert done.stderr.startswith(
+            f"longfat: cannot connect to '{secured.address}': TLS expects"
         )
+        assert "--cluster-ca, --cluster-cert and --cluster-key, or Dask's config" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_does_not_exist(secured: Hosts, good: Signed, tmp_path: Path) -> None:
+    files = ("--cluster-ca", "nowhere.pem", "--cluster-cert", str(good.cert))
+    done = run("--cluster", secured.address, *files, "--cluster-key", str(good.key), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"longfat: the certificates for {secured.address} (nowhere.pem, {good.cert}, {good.key})"
+        " cannot be used: [Errno 2] No such file or directory; they must be files in PEM, the key"
+        " that of the certificate\n"
+    )
 
 
 def test_certificates_of_another_ca(
     secured: Hosts, good: Signed, evil: Signed, make_works: MakeWorks
 ) -> None:
     run_tasks = make_works(1)
-    error = refused(secured.address, run_tasks, ca=evil.ca, cert=good.cert, key=good.key)
+    error = refused(secured.address, run_tasks, **security(good, tls_ca_file=evil.ca))
     assert isinstance(error, HostError)
-    assert error.message == (
-        f"the certificate of the scheduler at {secured.address} is not accepted: self-signed"
-        " certificate in certificate chain"
+    assert error.message.startswith(
+        f"the connection to the scheduler at {secured.address} was closed: "
     )
-    assert error.hint.startswith("specify the CA that has signed it: --cluster-ca FILE")
-    error = refused(secured.address, run_tasks, ca=good.ca, cert=evil.cert, key=evil.key)
+    assert "certificate verify failed: self-signed certificate in cert" in error.message
+    assert "certificates that its CA has signed: --cluster-ca" in error.hint
+    stranger = security(evil, tls_ca_file=good.ca)
+    error = refused(secured.address, run_tasks, **stranger)
     assert isinstance(error, HostError)
-    assert error.message == (
-        f"the scheduler at {secured.address} does not accept the certificate in {evil.cert}:"
-        " unknown ca"
-    )
-    assert "--cluster-cert" in error.hint
+    assert f"at {secured.address} was closed: " in error.message
+    assert "certificates that its CA has signed: --cluster-ca" in error.hint
 
 
 def test_plain_tcp_to_a_scheduler_that_speaks_tls(secured: Hosts, make_works: MakeWorks) -> None:
     plain = secured.address.replace("tls", "tcp")
     error = refused(plain, make_works(1))
-    assert isinstance(error, InputError)
-    assert error.message == (
-        f"the scheduler at {plain} uses TLS: write {secured.address}, and specify certificates with"
-        " --cluster-ca, --cluster-cert and --cluster-key"
-    )
+    assert isinstance(error, HostError)
+    assert error.message.startswith(f"the connection to the scheduler at {plain} was closed: ")
+    assert "one with TLS is at tls://HOST:8786" in error.hint
 
 
 def test_tls_to_a_scheduler_that_does_not_speak_it(
     hosts: Hosts, good: Signed, make_works: MakeWorks
 ) -> None:
-    run_tasks, named = make_works(1), {"ca": good.ca, "cert": good.cert, "key": good.key}
-    error = refused(hosts.address.replace("tcp", "tls"), run_tasks, **named)
+    run_tasks = make_works(1)
+    error = refused(hosts.address.replace("tcp", "tls"), run_tasks, **security(good))
+    assert "a scheduler without TLS is at tcp://HOST:8786" in str(error)
+    error = refused(hosts.address, run_tasks, **security(good))
     assert isinstance(error, InputError)
-    assert error.message.endswith(f"--tls-ca-file ...), or write {hosts.address}")
-    error = refused(hosts.address, run_tasks, **named)
-    assert "certificates are for a scheduler at tls://HOST:8786" in error.message
+    assert "a scheduler without TLS is at tcp://HOST:8786" in error.message
     with dask.config.set({"distributed.comm.require-encryption": True}):
         error = refused(hosts.address, run_tasks)
-    assert "Dask is configured to require encryption here" in error.message
+    assert "encryption required by Dask configuration" in error.message
+    assert "one with TLS is at tls://HOST:8786" in error.message
 
 
 def test_files_that_are_no_certificates(
     secured: Hosts, good: Signed, evil: Signed, tmp_path: Path, make_works: MakeWorks
 ) -> None:
-    run_tasks, there = make_works(1), {"ca": good.ca, "cert": good.cert, "key": good.key}
-    nowhere = tmp_path / "nowhere.pem"
-    error = refused(secured.address, run_tasks, **{**there, "cert": nowhere})
-    assert error.message == f"{nowhere}: cannot be read: No such file or directory"
+    run_tasks = make_works(1)
     nonsense = tmp_path / "nonsense.pem"
     nonsense.write_text("nonsense")
-    for wrong in ({"ca": nonsense}, {"cert": nonsense}, {"key": evil.key}):
-        error = refused(secured.address, run_tasks, **{**there, **wrong})
+    for wrong in (
+        {"tls_client_cert": tmp_path / "nowhere.pem"},
+        {"tls_ca_file": nonsense},
+        {"tls_client_cert": nonsense},
+        {"tls_client_key": evil.key},
+        {"no_such_option": nonsense},
+    ):
+        error = refused(secured.address, run_tasks, **security(good, **wrong))
         assert isinstance(error, InputError)
-        assert "not certificates in PEM, or not a matching key: " in error.message
+        assert error.message.startswith(f"the certificates for {secured.address} (")
+        assert all(str(file) in error.message for file in wrong.values())
 
 
 def test_a_worker_of_another_ca_is_not_let_in(

@@ -2,8 +2,8 @@
 
 `archive` finds the image in a tar file, an OCI layout or a plain folder; `layers` reads the tar
 of a layer within limits; `tree` applies layers to each other, in memory; `store` unpacks the
-result and finds it again; `parcel` transfers it to other computers. Nothing of an
-image is executed on the host, and its links are not followed there.
+result and finds it again. Nothing of an image is executed on the host, and its links are not
+followed there.
 """
 
 from longfat.engine.images.store import (

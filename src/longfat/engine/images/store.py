@@ -70,7 +70,7 @@ def find_image(
             with open_image(path) as image:
                 digest, settings = image.digest, image.settings
                 if not _place(digest).is_dir():
-                    take_layers(digest, image.layers, check_size=check_size)
+                    _unpack(digest, image.layers, check_size=check_size)
         write_whole(_place(digest) / "source", os.fsencode(path.absolute()))
         return HostRoot(
             image=name,
@@ -164,7 +164,7 @@ class Unpacked:
 
     Attributes:
         digest: its digest.
-        source: the file or folder that it was read from last; empty, if it was received.
+        source: the file or folder that it was read from last; empty, if that is unknown.
         size_bytes: the size of its files, each counted once.
         used_s: when it was used last, in seconds since 1970.
         folder: its folder.
@@ -240,25 +240,16 @@ def _size_bytes(place: Path) -> int:
 # ------------------------------------------------------------------ images
 
 
-def take_layers(
-    digest: str,
-    layers: tuple[Layer, ...],
-    *,
-    left_out: str | None = None,
-    check: Callable[[Path], None] = lambda _: None,
-    check_size: Callable[[int], None] = lambda _: None,
-) -> None:
+def _unpack(digest: str, layers: tuple[Layer, ...], *, check_size: Callable[[int], None]) -> None:
     """Unpack layers into the cache.
 
     Args:
         digest: the image's digest.
         layers: its layers, the lowest first.
-        left_out: what was omitted, as text; from the layers, if None.
-        check: called with the folder before it is published; an exception prevents that.
         check_size: as of `find_image`.
 
     Raises:
-        InputError: a layer is invalid, or is rejected.
+        InputError: a layer is invalid.
         OSError: the cache cannot be written.
     """
     tree = Tree()
@@ -271,8 +262,7 @@ def take_layers(
             for ordinal, pieces in layer.files():
                 writer.write(number, ordinal, pieces)
         writer.finish()
-        check(made / "root")
-        _keep(made, digest, _words(tree) if left_out is None else left_out)
+        _keep(made, digest, _words(tree))
 
 
 class _Writer:

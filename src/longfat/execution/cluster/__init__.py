@@ -1,22 +1,19 @@
 """A cluster: cases run on the workers of a Dask scheduler, and their runs are transferred back.
 
 Dask schedules: it picks the worker for a case by load, priority and memory, steals
-work for workers that are idle, and reruns a case whose worker is lost. What Dask
-does not provide is here:
+work for workers that are idle, and reruns a case whose worker is lost. Its `Security`
+encrypts and authenticates. What Dask does not provide is here:
 
-    executor            `Cluster`, the `Executor`
-    connection, tls     the connection to the scheduler, and its loss
-    members             the available workers
-    admission           which of them are accepted; kernels for those that lack them
-    checks              whether workers agree about one case
-    job, attempt        one call of the executor: submits cases to Dask, collects results
-    workers, task       run on a worker: its description, and one case
-    messages            what client and workers send each other
-    delivery, packing,  transfer of a run
-      storage
+    executor      `Cluster`, the `Executor`
+    connection    the connection to the scheduler, and its loss
+    admission     which of the available workers get cases
+    job, attempt  one call of the executor: submits cases to Dask, collects results
+    worker        run on a worker: its description and preparation, and one case
+    transfer      the plan of a job, what client and workers send each other, and the check
+                  of what arrives
+    packing       a run directory as bytes, and back
 """
 
 from longfat.execution.cluster.executor import Cluster
-from longfat.execution.cluster.tls import Certificates
 
-__all__ = ["Certificates", "Cluster"]
+__all__ = ["Cluster"]

@@ -1,37 +1,41 @@
-"""Admission of workers: those like this host, with the kernels, that can boot a machine.
+"""Which of the available workers get cases: those like this host, which can boot a machine.
 
-Each describes itself (`describe_worker`), gets the kernels and images that it lacks, and boots each
-kernel once (`make_ready`). These calls are Dask tasks restricted to this worker.
+Each new worker describes its code (`describe_worker`), and compares itself with what the job
+needs (`prepare_worker`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.engine.images import image_folder
-from longfat.engine.images.parcel import fingerprint as image_fingerprint
-from longfat.engine.images.parcel import pack_image
-from longfat.engine.kernel.parcel import fingerprint
+from longfat import __version__
 from longfat.errors import HostError
-from longfat.execution.cluster.messages import MOST_BYTES_BY_SCHEDULER, ImageBlock
-from longfat.execution.cluster.packing import packed
-from longfat.execution.cluster.task import make_ready
-from longfat.execution.cluster.workers import describe_worker, format_tools, software
+from longfat.execution.cluster.connection import lost, version_differences
+from longfat.execution.cluster.worker import (
+    code_digest,
+    describe_worker,
+    prepare_worker,
+    software,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping
 
     from distributed import Client
 
-    from longfat.execution.cluster.plan import Plan
-    from longfat.model.host_root import HostRoot
+    from longfat.execution.cluster.transfer import Plan
 
 # Before any case, including those of others.
 _FIRST = 10**9
 _SHOWN = 12
+# A scheduler that does not respond for so long is considered lost.
+_ANSWERS_WITHIN_S = 30.0
+_REPORT_ABSENCE_AFTER_S = 3.0
+# So long others wait for a worker that is being admitted.
+_EXPECTED_WITHIN_S = 15.0
 
 
 class NotAdmittedError(Exception):
@@ -44,116 +48,147 @@ class Member:
 
     Attributes:
         threads: how many cases it runs at once.
-        host: identifies the host of the worker.
         memory_bytes: how much memory its machines may use together.
     """
 
     threads: int
-    host: str
     memory_bytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """The requirements of a worker: to match the client.
-
-    Attributes:
-        software: versions by name, which must be equal on both sides.
-        longfat: the digest of longfat's code.
-        tools: for each requested case, its tools: version and digest by name.
-        kernels: the fingerprints of the kernels by their digests.
-    """
-
-    software: Mapping[str, str]
-    longfat: str
-    tools: Sequence[Mapping[str, Sequence[str]]]
-    kernels: Mapping[str, str]
-
-
-class Admission:
-    """Admits workers to a job.
+class Members:
+    """Admits new workers, and detects lost ones.
 
     Args:
-        client: the connection.
-        plan: the plan of the job; its name is that of the token in storage, too.
+        client: the connection to the scheduler.
+        plan: the plan of the job.
+        spawn: starts a coroutine.
+        warn: called with a message about a worker that is excluded.
+
+    Attributes:
+        admitted: the workers that get cases, by their addresses.
     """
 
-    def __init__(self, client: Client, plan: Plan) -> None:
+    def __init__(
+        self,
+        client: Client,
+        plan: Plan,
+        *,
+        spawn: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.admitted: dict[str, Member] = {}
         self._client = client
         self._plan = plan
-        self._kernels = {kernel.digest: kernel for kernel in plan.kernels.values()}
-        self._images = {
-            image.digest: image
-            for run_task in plan.run_tasks
-            for image in run_task.case.network.roots.values()
-        }
-        # One case for each set of tools is enough to have a worker examine all of them.
-        kinds = {frozenset(tools): index for index, tools in enumerate(plan.tools)}
-        self._cases = [json.dumps(plan.run_tasks[index].case.to_json()) for index in kinds.values()]
-        self._wanted = Wanted(
-            software=software(),
-            longfat=plan.tools[0]["longfat"].digest,
-            tools=[format_tools(plan.tools[index]) for index in kinds.values()],
-            kernels={digest: fingerprint(one.folder) for digest, one in self._kernels.items()},
-        )
-        self._blocks: dict[str, bytes] = {}
-        self._image_blocks: dict[str, ImageBlock] = {}
-        self._packing = asyncio.Lock()
+        self._spawn = spawn
+        self._warn = warn
+        self._needs = plan.needs.packed()
+        self._threads: dict[str, int] = {}  # of all workers that Dask has
+        self._admitting: dict[str, tuple[asyncio.Task[None], float]] = {}
+        self._excluded: dict[str, str] = {}
+        self._absent_since_s: float | None = None
+        self._reported = False
 
-    async def admit(self, worker: str, *, threads: int) -> Member:
-        """Get a worker's description, and make it ready.
+    @property
+    def expecting(self) -> bool:
+        """Whether a worker is being admitted that may soon run cases."""
+        now_s = time.monotonic()
+        return any(now_s - since_s < _EXPECTED_WITHIN_S for _, since_s in self._admitting.values())
 
-        Args:
-            worker: its address.
-            threads: how many cases it runs at once.
+    async def poll(self) -> list[str]:
+        """Start to admit new workers; return those that are lost.
 
         Raises:
-            NotAdmittedError: it is not admitted.
+            HostError: the scheduler is gone.
         """
-        answer = await self._ask(
-            worker,
-            describe_worker,
-            job=self._plan.name,
-            cases=self._cases,
-            kernel_digests=list(self._kernels),
-            image_digests=list(self._images),
-            storage=self._plan.storage_url,
-            token=self._plan.name,
-        )
         try:
-            found = differences(answer, self._wanted)
-            host = str(answer["host"])
-            missing = [digest for digest in self._kernels if digest not in answer["kernels"]]
-            no_images = [digest for digest in self._images if digest not in answer["images"]]
+            if self._client.status != "running":
+                raise lost(self._plan.scheduler)
+            answer = await asyncio.wait_for(self._client.nthreads(), _ANSWERS_WITHIN_S)
+            threads: dict[str, int] = dict(answer)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise lost(self._plan.scheduler) from error
+        gone = [worker for worker in self._threads if worker not in threads]
+        for worker in gone:
+            self._excluded.pop(worker, None)
+            self.admitted.pop(worker, None)
+            if worker in self._admitting:
+                self._admitting.pop(worker)[0].cancel()
+        for worker in threads.keys() - self._threads.keys():
+            task = self._spawn(self._admit(worker, threads[worker]))
+            self._admitting[worker] = task, time.monotonic()
+        self._threads = threads
+        return gone
+
+    def exclude(self, worker: str, reason: str) -> bool:
+        """Assign a worker no more cases; return whether it got any until now."""
+        if self.admitted.pop(worker, None) is None:
+            return False
+        self._record_exclusion(worker, reason)
+        return True
+
+    def _record_exclusion(self, worker: str, reason: str) -> None:
+        self._excluded[worker] = reason
+        self._warn(f"worker {worker} gets no cases: {reason}")
+
+    def require_some(self) -> None:
+        """Wait for workers, if there are none, with a timeout; called repeatedly.
+
+        Raises:
+            HostError: none has come for too long, or none of the present ones is usable.
+        """
+        if self.admitted or self.expecting:
+            self._absent_since_s, self._reported = None, False
+            return
+        now_s = time.monotonic()
+        self._absent_since_s = self._absent_since_s or now_s
+        absent_s = now_s - self._absent_since_s
+        at, patience_s = self._plan.scheduler, self._plan.patience_s
+        none = "no worker that answers" if self._threads else "no worker"
+        if self._excluded and len(self._excluded) == len(self._threads):
+            if absent_s >= _REPORT_ABSENCE_AFTER_S:
+                reasons = (f"\n    worker {one}: {why}" for one, why in self._excluded.items())
+                raise HostError(f"no worker of {at} can be used:{''.join(reasons)}")
+        elif absent_s >= patience_s:
+            raise HostError(
+                f"the scheduler at {at} has had {none} for {absent_s:.0f} s",
+                hint=f"start some: dask worker {at}",
+            )
+        elif absent_s >= _REPORT_ABSENCE_AFTER_S and not self._reported:
+            self._reported = True
+            self._warn(
+                f"the scheduler at {at} has {none}; waiting {patience_s:.0f} s"
+                f" for one (`dask worker {at}`)"
+            )
+
+    # -- admission of one worker
+
+    async def _admit(self, worker: str, threads: int) -> None:
+        try:
+            memory_bytes = await self._prepare(worker)
+            self.admitted[worker] = Member(threads=threads, memory_bytes=memory_bytes)
+        except NotAdmittedError as error:
+            self._record_exclusion(worker, str(error))
+        finally:
+            self._admitting.pop(worker, None)
+
+    async def _prepare(self, worker: str) -> float:
+        """Compare a worker with the requirements; return the memory of its machines, in bytes.
+
+        Raises:
+            NotAdmittedError: it differs, or cannot run machines.
+        """
+        try:
+            found = differences(await self._description(worker))
         except (LookupError, TypeError, ValueError, AttributeError):
             raise NotAdmittedError("its description of itself is invalid") from None
         if found:
             raise NotAdmittedError("; ".join(found))
         try:
-            images = await self._packed_images(no_images)
-        except HostError as error:
-            raise NotAdmittedError(str(error)) from None
-        ready = await self._ask(
-            worker,
-            make_ready,
-            job=self._plan.name,
-            contents=dict(self._wanted.kernels),
-            blocks=await self._packed(missing),
-            images=images,
-        )
-        match ready:
-            case {"problem": "", "memory_bytes": float(memory_bytes)} if memory_bytes > 0:
-                return Member(threads=threads, host=host, memory_bytes=memory_bytes)
-            case {"problem": str(problem)} if problem:
-                raise NotAdmittedError(problem)
-        raise NotAdmittedError("its answer about its readiness is invalid")
-
-    async def _ask(self, worker: str, question: Callable[..., Any], **arguments: Any) -> Any:
-        try:
-            return await self._client.submit(
-                question,
-                **arguments,
-                key=f"longfat-{question.__name__}-{self._plan.name}-{worker}",
+            # A task, and restricted to this worker: booting a machine takes one of its threads.
+            answer = await self._client.submit(
+                prepare_worker,
+                self._needs,
+                key=f"longfat-prepare-{self._plan.name}-{worker}",
                 workers=[worker],
                 allow_other_workers=False,
                 pure=False,
@@ -162,90 +197,40 @@ class Admission:
         except Exception as error:
             reason = f"it cannot answer: {type(error).__name__}: {error}"
             raise NotAdmittedError(reason) from error
+        match answer:
+            case {"problem": "", "memory_bytes": float(memory_bytes)} if memory_bytes > 0:
+                return memory_bytes
+            case {"problem": str(problem)} if problem:
+                raise NotAdmittedError(problem)
+        raise NotAdmittedError("its answer about its preparation is invalid")
 
-    async def _packed(self, digests: Sequence[str]) -> dict[str, bytes]:
-        async with self._packing:
-            for digest in digests:
-                if digest not in self._blocks:
-                    folder = self._kernels[digest].folder
-                    self._blocks[digest] = await asyncio.to_thread(packed, folder)
-        return {digest: self._blocks[digest] for digest in digests}
-
-    async def _packed_images(self, digests: Sequence[str]) -> list[ImageBlock]:
-        async with self._packing:
-            for digest in digests:
-                if digest not in self._image_blocks:
-                    image = self._images[digest]
-                    self._image_blocks[digest] = await asyncio.to_thread(_pack_image, image)
-        return [self._image_blocks[digest] for digest in digests]
-
-
-def _pack_image(image: HostRoot) -> ImageBlock:
-    return ImageBlock(
-        image=image,
-        content=image_fingerprint(image_folder(image)),
-        block=pack_image(image, most_bytes=MOST_BYTES_BY_SCHEDULER),
-    )
+    async def _description(self, worker: str) -> Any:
+        try:
+            # No task: a worker that cannot import a task's function breaks its connection.
+            answers = await self._client.run(describe_worker, workers=[worker])
+            return answers[worker]
+        except Exception as error:
+            reason = (
+                f"it cannot describe itself: {str(error) or type(error).__name__}; longfat"
+                f" {__version__} must be installed there, as here"
+            )
+            raise NotAdmittedError(reason) from error
 
 
-def differences(answer: Mapping[str, Any], wanted: Wanted) -> list[str]:
-    """Return how a worker differs from the requirements; an empty list if it does not.
+def differences(description: Mapping[str, Any]) -> list[str]:
+    """Return how a worker's code differs from this host's; an empty list if it does not.
 
     Args:
-        answer: the answer of `describe_worker`.
-        wanted: the requirements.
+        description: the answer of `describe_worker`.
     """
-    found = version_differences(answer["software"], wanted.software)
-    if found:
+    if found := version_differences(description["software"], software()):
         return found  # everything else may follow from that
-    if answer["loaded"] != answer["longfat"]:
+    there, here = str(description["code"]), code_digest()
+    if description["loaded"] != there:
         return ["longfat was changed there since the worker was started; restart it"]
-    if answer["missing"]:
-        return [answer["missing"]]
-    if answer["longfat"] != wanted.longfat:
-        version = wanted.software.get("longfat", "")
-        return [f"longfat has other code there, although both are {version}"]
-    found += _tool_differences(answer["tools"], wanted.tools)
-    for digest, content in answer["kernels"].items():
-        if wanted.kernels[digest] != content:
-            short = digest[:_SHOWN]
-            found.append(
-                f"kernel {short} has other bytes there; run there: longfat kernel remove {short}"
-            )
-    if answer["storage"]:
-        found.append(answer["storage"])
-    return found
-
-
-def version_differences(remote: Mapping[str, str], local: Mapping[str, str]) -> list[str]:
-    """Return which versions differ, as text."""
-    return [
-        f"{name} {remote.get(name, 'is not installed')} there, {local.get(name, 'none')} here"
-        for name in sorted({*remote, *local})
-        if remote.get(name) != local.get(name)
-    ]
-
-
-def _tool_differences(
-    remote: Sequence[Mapping[str, Sequence[str]]], local: Sequence[Mapping[str, Sequence[str]]]
-) -> list[str]:
-    found: dict[str, str] = {}
-    for one, other in zip(remote, local, strict=True):
-        for name in sorted({*one, *other}):
-            if difference := _tool_difference(name, one.get(name), other.get(name)):
-                found[name] = difference
-    return list(found.values())
-
-
-def _tool_difference(
-    name: str, remote: Sequence[str] | None, local: Sequence[str] | None
-) -> str | None:
-    if remote is None or local is None:
-        where, not_where = ("here", "there") if remote is None else ("there", "here")
-        return f"{name} is installed {where} but not {not_where}"
-    if remote[1] == local[1]:
-        return None
-    if remote[0] != local[0]:
-        return f"{name}: {remote[0]} there, {local[0]} here"
-    same = f", although both are {local[0]}" if local[0] else ""
-    return f"{name}, or a library that it loads, has other bytes there{same}"
+    if there != here:
+        return [
+            f"longfat has other code there (digest {there[:_SHOWN]}), must be that here"
+            f" ({here[:_SHOWN]}), although both are {__version__}"
+        ]
+    return []

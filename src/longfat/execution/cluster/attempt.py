@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from distributed import KilledWorker
 
 from longfat.errors import HostError, LongfatError, MachineError
-from longfat.execution.cluster.messages import MEMORY, Order, Outcome
-from longfat.execution.cluster.task import execute
+from longfat.execution.cluster.transfer import MEMORY, Order, Outcome
+from longfat.execution.cluster.worker import execute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
     from longfat.execution.cluster.admission import Member
-    from longfat.execution.cluster.checks import Check
-    from longfat.execution.cluster.plan import Plan
+    from longfat.execution.cluster.transfer import Plan
     from longfat.execution.executor import RunTask
 
-_BEFORE_ALL = 10**6
 _LOST_FOR_S = 0.5
 # Progress messages of all workers together, in one second.
 _MOST_MESSAGES = 200
@@ -48,7 +46,7 @@ class CaseState:
 
     Attributes:
         index: its index in the plan.
-        work: what to run.
+        run_task: what to run.
         over: it is done, or has failed for good.
         attempts: how often it was submitted.
         losses: how often an attempt was lost.
@@ -90,9 +88,8 @@ class Attempt:
     Attributes:
         name: the Dask key.
         case: the case.
-        workers: those that may run it; the only one, for a check.
+        workers: those that may run it.
         memory_bytes: the memory resource that it takes.
-        check: the check that it is run for; None for a run for its result.
         future: Dask's.
         ran_on: the workers that have begun to run it.
         taken: its outcome is fetched, so its worker is not needed any more.
@@ -103,7 +100,6 @@ class Attempt:
     case: CaseState
     workers: Sequence[str]
     memory_bytes: float
-    check: Check | None
     future: Future[Outcome]
     ran_on: set[str] = field(default_factory=set)
     taken: bool = False
@@ -155,7 +151,6 @@ def submit(
     workers: Sequence[str],
     *,
     members: Mapping[str, Member],
-    check: Check | None = None,
 ) -> Attempt:
     """Submit a case to Dask.
 
@@ -165,7 +160,6 @@ def submit(
         case: the case.
         workers: those that may run it.
         members: all workers of the job.
-        check: the check that it is run for; None for a run for its result.
     """
     run_task = case.run_task
     case.attempts += 1
@@ -176,10 +170,8 @@ def submit(
         job=plan.name,
         attempt=name,
         run_task=replace(run_task, parameters=dict(run_task.parameters)),
-        kernel_digest=plan.kernels[run_task.case.kernel].digest,
-        key=plan.keys[case.index],
-        storage=plan.storage_url,
-        use_storage=plan.use_storage and check is None,
+        kernel=plan.kernels[run_task.case.kernel],
+        tools=dict(plan.tools[case.index]),
         every_s=max(_PROGRESS_EVERY_S, sum(m.threads for m in members.values()) / _MOST_MESSAGES),
     )
     future = client.submit(
@@ -189,7 +181,7 @@ def submit(
         workers=list(workers),
         allow_other_workers=False,
         resources={MEMORY: memory_bytes},
-        priority=_BEFORE_ALL if check is not None else int(run_task.cost.wall_s),
+        priority=int(run_task.cost.wall_s),
         pure=False,
     )
-    return Attempt(name, case, workers, memory_bytes, check, future)
+    return Attempt(name, case, workers, memory_bytes, future)

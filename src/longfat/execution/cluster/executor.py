@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING
 from longfat.engine import kernel as kernels
 from longfat.execution.cluster.connection import connected
 from longfat.execution.cluster.job import Job
-from longfat.execution.cluster.plan import Plan
-from longfat.execution.cluster.storage import Storage, check_url
-from longfat.execution.cluster.tls import Certificates
+from longfat.execution.cluster.transfer import Plan
 from longfat.execution.runs import result_key
 from longfat.execution.tools import Toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from distributed.security import Security
 
     from longfat.execution.executor import Listener, RunTask
 
-CHECK_SHARE = 0.05
 PATIENCE_S = 120.0
 _POLL_S = 0.2
 
@@ -38,38 +37,22 @@ class Cluster:
 
     Args:
         scheduler: the scheduler's address, such as `tcp://10.0.0.1:8786`.
-        certificates: for a scheduler at `tls://`; what Dask is configured to use, if None.
-        storage: an fsspec URL of storage that client and workers share; results go
-            there, and are taken from there if they exist already. None for results
-            that come back through the scheduler.
-        use_storage: take results from storage; otherwise run all cases.
-        check_share: the share of the expected work for checking workers
-            against each other, 0 to 1; 0 for no checks. See `checks`.
+        security: Dask's options of TLS, or the arguments of its `Security`; those of Dask's
+            configuration, if None.
         patience_s: how long to wait while there is no worker, in seconds.
         warn: called with a message about a worker that is excluded or lost.
-
-    Raises:
-        InputError: `storage` cannot name shared storage.
     """
 
     def __init__(
         self,
         *,
         scheduler: str,
-        certificates: Certificates | None = None,
-        storage: str | None = None,
-        use_storage: bool = True,
-        check_share: float = CHECK_SHARE,
+        security: Security | Mapping[str, str] | None = None,
         patience_s: float = PATIENCE_S,
         warn: Callable[[str], None] = _to_stderr,
     ) -> None:
-        if storage is not None:
-            check_url(storage)
         self._scheduler = scheduler
-        self._certificates = certificates or Certificates()
-        self._storage = storage
-        self._use_storage = use_storage
-        self._check_share = check_share
+        self._security = security
         self._patience_s = patience_s
         self._warn = warn
 
@@ -80,9 +63,8 @@ class Cluster:
 
         Raises:
             InputError: the scheduler's address or the certificates are invalid.
-            HostError: there is no scheduler, no worker that can be used, or no
-                storage; this host lacks a tool or a kernel; or workers disagree and
-                there is no majority.
+            HostError: there is no scheduler, or no worker that can be used; or this host
+                lacks a tool or a kernel.
         """
         if not run_tasks:
             return
@@ -113,9 +95,8 @@ class Cluster:
             await job
 
     async def _run_job(self, plan: Plan, listener: Listener) -> None:
-        storage = Storage(self._storage) if self._storage is not None else None
-        async with connected(self._scheduler, certificates=self._certificates) as client:
-            await Job(client, plan, storage=storage, listener=listener, warn=self._warn).run()
+        async with connected(self._scheduler, security=self._security) as client:
+            await Job(client, plan, listener=listener, warn=self._warn).run()
 
     def _plan(self, run_tasks: Sequence[RunTask]) -> Plan:
         toolbox = Toolbox()
@@ -136,8 +117,5 @@ class Cluster:
             tools=tools,
             keys=keys,
             kernels=built,
-            storage_url=self._storage,
-            use_storage=self._use_storage,
-            check_share=self._check_share,
             patience_s=self._patience_s,
         )

@@ -10,8 +10,8 @@ whose worker is lost. Three things are decided here, since Dask cannot:
   tasks without a worker when a worker gets a resource, and cannot remove one. So no more
   cases are submitted than admitted workers have threads, and a few ahead; the costliest
   first. Workers that come later get the cases that are submitted then.
-* **Whether a result is accepted.** Only if the workers that ran the case are admitted, and
-  agree with others in the checks that they take part in. Until then it stays on the worker.
+* **Whether a result is accepted.** Only if its files are those of its digest, and its key is the
+  requested one (`transfer.deliver`); otherwise the case is run by another worker.
 * **When a case has failed.** Dask counts every case that a dying worker had been
   assigned; only those that ran there count here. Dask's `retries` may choose the same worker
   again; a case that a worker cannot run must go to another one.
@@ -25,18 +25,17 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from longfat.errors import HostError, LongfatError, MachineError
+from longfat.errors import HostError, LongfatError
 from longfat.execution.case_runner import Progress
+from longfat.execution.cluster.admission import Members
 from longfat.execution.cluster.attempt import Attempt, CaseState, LostError, submit
-from longfat.execution.cluster.checks import FAILS, Check, Verdict, choose, decide, disagreement
-from longfat.execution.cluster.delivery import GarbledError, deliver
-from longfat.execution.cluster.members import Members
-from longfat.execution.cluster.messages import (
+from longfat.execution.cluster.transfer import (
     TOPIC,
-    Differs,
     Done,
     Failed,
+    GarbledError,
     Outcome,
+    deliver,
     is_message,
     is_sound,
 )
@@ -46,8 +45,7 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from longfat.execution.cluster.plan import Plan
-    from longfat.execution.cluster.storage import Storage
+    from longfat.execution.cluster.transfer import Plan
     from longfat.execution.executor import Listener
 
 MOST_TRIES = 3
@@ -68,7 +66,6 @@ class Job:
     Args:
         client: the connection to the scheduler, asynchronous.
         plan: what to run.
-        storage: the storage of results, if there is any.
         listener: is notified of progress, results and failures.
         warn: called with a message about a worker that is excluded or lost.
     """
@@ -78,29 +75,19 @@ class Job:
         client: Client,
         plan: Plan,
         *,
-        storage: Storage | None,
         listener: Listener,
         warn: Callable[[str], None],
     ) -> None:
         self._client = client
         self._plan = plan
-        self._storage = storage
         self._listener = listener
         self._warn = warn
         self._members = Members(client, plan, spawn=self._spawn, warn=warn)
         self._cases = [CaseState(index, run_task) for index, run_task in enumerate(plan.run_tasks)]
-        self._checks = choose(
-            [run_task.cost.wall_s for run_task in plan.run_tasks],
-            [plan.kernels[run_task.case.kernel].digest for run_task in plan.run_tasks],
-            share=plan.check_share,
-        )
-        checked = {check.case for check in self._checks}
-        self._waiting = [case for case in self._cases if case.index not in checked]
+        self._waiting = list(self._cases)
         self._sort()
         self._left = len(self._cases)
-        self._faulty: set[str] = set()  # with wrong results
         self._attempts: dict[str, Attempt] = {}
-        self._ballots: dict[int, list[tuple[str, Outcome]]] = {}
         self._running: set[tuple[str, str]] = set()  # attempts and the workers that run them
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -115,8 +102,6 @@ class Job:
         Raises:
             HostError: the cluster cannot run them.
         """
-        if self._storage is not None:
-            self._storage.write_token(self._plan.name)
         self._client.subscribe_topic(TOPIC, self._on_message)
         try:
             await self._loop()
@@ -130,7 +115,6 @@ class Job:
                 await self._poll_members()
                 looked_s = time.monotonic()
             self._changed.clear()
-            self._check_workers()
             self._submit_waiting()
             if self._broken is not None:
                 raise self._broken
@@ -199,11 +183,9 @@ class Job:
             if room <= 0:
                 break
 
-    def _submit(
-        self, case: CaseState, workers: Sequence[str], *, check: Check | None = None
-    ) -> None:
+    def _submit(self, case: CaseState, workers: Sequence[str]) -> None:
         members = self._members.admitted
-        attempt = submit(self._client, self._plan, case, workers, members=members, check=check)
+        attempt = submit(self._client, self._plan, case, workers, members=members)
         self._attempts[attempt.name] = attempt
         attempt.task = self._spawn(self._follow(attempt))
 
@@ -238,15 +220,8 @@ class Job:
             # Who else began it is lost, which the next look at the workers reports.
             self._running.discard((attempt.name, worker))
             self._changed.set()
-            if attempt.check is not None:
-                self._vote(attempt.check, attempt.workers[0], await attempt.outcome())
-            elif await self._is_trusted(attempt.ran_on | {worker}):
-                async with self._deliveries:
-                    await self._take(case, worker, await attempt.outcome())
-            else:
-                if self._storage is not None and worker in self._faulty and worker in self._members:
-                    self._remove(case, await attempt.outcome())
-                self._return(case)
+            async with self._deliveries:
+                await self._take(case, worker, await attempt.outcome())
         except LostError as error:
             await self._poll_members()  # who died may have ended the case for good
             if attempt.name in self._attempts:
@@ -256,22 +231,17 @@ class Job:
         finally:
             self._forget(attempt)
 
-    async def _is_trusted(self, workers: set[str]) -> bool:
-        """Return whether an outcome is trusted, once all checks of its workers are settled."""
-        while any(check.suspends(one) for check in self._checks for one in workers):
-            if not workers <= self._members.admitted.keys():
-                break
-            await asyncio.sleep(_POLL_S)
-        return workers <= self._members.admitted.keys()
-
     async def _take(self, case: CaseState, worker: str, outcome: Outcome) -> None:
-        """Process a trusted outcome."""
-        if self._refuses(case, worker, outcome):
+        """Process an outcome, which is untrusted."""
+        if not is_sound(outcome):
+            self._refuse(case, worker, case.garbled("it is not an outcome of a case"))
             return
         if isinstance(outcome, Failed):
-            self._finish(case, outcome.error)
+            if isinstance(outcome.error, HostError):
+                self._refuse(case, worker, outcome.error)
+            else:
+                self._finish(case, outcome.error)
             return
-        assert isinstance(outcome, Done)
         try:
             await asyncio.get_running_loop().run_in_executor(
                 self._deliverers, self._deliver, case, outcome
@@ -284,24 +254,10 @@ class Job:
             self._exclude(other, why.message)
         self._finish(case, None)
 
-    def _refuses(self, case: CaseState, worker: str, outcome: Outcome) -> bool:
-        """Return whether a worker could not run a case; it is then retried elsewhere."""
-        match outcome:
-            case _ if not is_sound(outcome):
-                self._refuse(case, worker, case.garbled("it is not an outcome of a case"))
-            case Differs(difference=difference):
-                self._exclude(worker, f"it differs from its description: {difference}")
-                self._return(case)
-            case Failed(error=HostError() as error):
-                self._refuse(case, worker, error)
-            case _:
-                return False
-        return True
-
     def _deliver(self, case: CaseState, done: Done) -> None:
         """Publish a run, in a thread, and report it."""
         key = self._plan.keys[case.index]
-        run = deliver(done, case.run_task, key=key, storage=self._storage)
+        run = deliver(done, case.run_task, key=key)
         if not self._stopped:
             self._listener.done(case.run_task.run_id, run)
 
@@ -314,9 +270,8 @@ class Job:
             self._return(case)
 
     def _return(self, case: CaseState) -> None:
-        """Put a case back into the queue; one that a check still needs is not."""
-        check = self._check_of(case)
-        if not case.over and case not in self._waiting and (check is None or check.settled):
+        """Put a case back into the queue."""
+        if not case.over and case not in self._waiting:
             self._waiting.append(case)
             self._sort()
         self._changed.set()
@@ -337,8 +292,6 @@ class Job:
     def _forget(self, attempt: Attempt) -> None:
         if self._attempts.pop(attempt.name, None) is not None:
             attempt.future.release()
-            if attempt.check is not None:
-                attempt.check.asked.discard(attempt.workers[0])
         self._changed.set()
 
     def _finish(self, case: CaseState, error: LongfatError | None) -> None:
@@ -347,90 +300,13 @@ class Job:
             return
         case.over = True
         self._left -= 1
-        if check := self._check_of(case):
-            check.settled = True
         if error is not None:
             self._listener.failed(case.run_task.run_id, error)
         for attempt in [one for one in self._attempts.values() if one.case is case]:
-            if attempt.check is None or not attempt.check.votes:
-                self._forget(attempt)
-                if attempt.task is not None and attempt.task is not asyncio.current_task():
-                    attempt.task.cancel()
+            self._forget(attempt)
+            if attempt.task is not None and attempt.task is not asyncio.current_task():
+                attempt.task.cancel()
         self._changed.set()
-
-    # -- checks of workers against each other
-
-    def _check_of(self, case: CaseState) -> Check | None:
-        return next((check for check in self._checks if check.case == case.index), None)
-
-    def _check_workers(self) -> None:
-        """Run the checks of workers that need one, and decide those that can be."""
-        for check in self._checks:
-            case = self._cases[check.case]
-            able = {
-                worker: one.host
-                for worker, one in self._members.admitted.items()
-                if worker not in case.refused
-            }
-            verdict = check.settle(
-                others=self._members.expecting or bool(able.keys() - check.votes.keys())
-            )
-            if verdict is not None:
-                self._settled(case, check, verdict)
-            if self._broken is None:
-                for worker in check.ask(able):
-                    self._submit(case, [worker], check=check)
-            hopeless = self._members.admitted and not able and not self._members.expecting
-            if hopeless and not (check.settled or check.asked or check.votes):
-                self._finish(case, case.refusal())
-
-    def _vote(self, check: Check, worker: str, outcome: Outcome) -> None:
-        """Record the vote of a worker in a check."""
-        case = self._cases[check.case]
-        check.asked.discard(worker)
-        if not self._refuses(case, worker, outcome):
-            check.votes[worker] = outcome.digest if isinstance(outcome, Done) else FAILS
-            if not check.settled:
-                self._ballots.setdefault(case.index, []).append((worker, outcome))
-                return
-            verdict = decide(check.votes)
-            text = disagreement(case.name, check.votes, verdict)
-            if verdict.agreed is None:
-                self._broken = HostError(text)
-            elif worker in verdict.odd:
-                self._faulty.add(worker)
-                self._remove(case, outcome)
-                self._exclude(worker, text)
-
-    def _settled(self, case: CaseState, check: Check, verdict: Verdict) -> None:
-        """Process a decided check."""
-        ballots = self._ballots.pop(case.index)
-        if verdict.agreed is None or verdict.odd:
-            text = disagreement(case.name, check.votes, verdict)
-            for _, outcome in ballots:
-                self._remove(case, outcome)
-            self._finish(case, MachineError(text))
-            self._faulty.update(verdict.odd)
-            for worker in verdict.odd:
-                self._exclude(worker, "it disagrees with others")
-            if verdict.agreed is None:
-                self._broken = HostError(text)
-        else:
-            self._spawn(self._take_ballot(case, *ballots[0]))
-
-    async def _take_ballot(self, case: CaseState, worker: str, outcome: Outcome) -> None:
-        try:
-            await self._take(case, worker, outcome)
-        except LongfatError as error:
-            self._finish(case, error)
-
-    def _remove(self, case: CaseState, outcome: object) -> None:
-        """Remove an untrusted worker's results from storage."""
-        if self._storage is None or not is_sound(outcome):
-            return
-        if isinstance(outcome, Done) and not outcome.from_storage:
-            key, digest = self._plan.keys[case.index], outcome.digest
-            self._deliverers.submit(self._storage.remove, key=key, digest=digest)
 
     # -- tasks, and their end
 
@@ -462,6 +338,3 @@ class Job:
             await asyncio.sleep(_POLL_S)
         with contextlib.suppress(Exception):
             self._client.unsubscribe_topic(TOPIC)
-        if self._storage is not None:
-            self._storage.remove_token(self._plan.name)
-            self._storage.remove_token(f"{self._plan.name}-seen")

@@ -69,7 +69,6 @@ class _Item:
     name: str
     size_bytes: int
     sha256: str
-    executable: bool
 
 
 def pack(folder: Path, target: IO[bytes]) -> None:
@@ -93,7 +92,7 @@ def pack(folder: Path, target: IO[bytes]) -> None:
         tar.addfile(_member(_CONTENTS, len(contents)), io.BytesIO(contents))
         for item in items:
             with (folder / item.name).open("rb") as file:
-                tar.addfile(_member(item.name, item.size_bytes, item.executable), file)
+                tar.addfile(_member(item.name, item.size_bytes), file)
 
 
 def packed(folder: Path) -> bytes:
@@ -103,13 +102,12 @@ def packed(folder: Path) -> bytes:
     return target.getvalue()
 
 
-def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> None:
+def unpack(source: IO[bytes], folder: Path) -> None:
     """Fill an empty folder with the contents of a block.
 
     Args:
         source: the block.
         folder: the folder; nothing is written anywhere else.
-        executables: some of the files may be programs.
 
     Raises:
         UnpackError: the block is invalid or damaged, or contains something forbidden.
@@ -125,7 +123,7 @@ def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> Non
             if sum(item.size_bytes for item in items) > shutil.disk_usage(folder).free:
                 raise UnpackError("it contains more than the limit")
             for item in items:
-                _take(tar, item, folder, executables=executables)
+                _take(tar, item, folder)
             if tar.next() is not None:
                 raise UnpackError("it contains more than its list")
     except _DAMAGE as error:
@@ -133,21 +131,19 @@ def unpack(source: IO[bytes], folder: Path, *, executables: bool = False) -> Non
 
 
 def _item(folder: Path, path: Path) -> _Item:
-    about = path.lstat()
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return _Item(
         name=path.relative_to(folder).as_posix(),
-        size_bytes=about.st_size,
+        size_bytes=path.lstat().st_size,
         sha256=digest,
-        executable=bool(about.st_mode & 0o100),
     )
 
 
-def _member(name: str, size_bytes: int, executable: bool = False) -> tarfile.TarInfo:
+def _member(name: str, size_bytes: int) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
     member.size = size_bytes
-    member.mode = 0o755 if executable else 0o644
+    member.mode = 0o644
     return member
 
 
@@ -178,7 +174,7 @@ def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
     return items
 
 
-def _take(tar: tarfile.TarFile, item: _Item, folder: Path, *, executables: bool) -> None:
+def _take(tar: tarfile.TarFile, item: _Item, folder: Path) -> None:
     member = tar.next()
     # Its type must be that of a plain file: a link, for example, has a name and a size as well.
     if member is None or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
@@ -200,4 +196,4 @@ def _take(tar: tarfile.TarFile, item: _Item, folder: Path, *, executables: bool)
             target.write(data)
     if digest.hexdigest() != item.sha256:
         raise UnpackError(f"{item.name} was damaged in transfer")
-    path.chmod(0o755 if item.executable and executables else 0o644)
+    path.chmod(0o644)
