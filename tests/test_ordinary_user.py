@@ -63,6 +63,7 @@ ISOLATION_TESTS = (
     "tests/engine/sandbox",
     "tests/execution/test_run_case.py",
     "tests/execution/runs",
+    "tests/guest/test_apart.py",
 )
 """They also run as whoever runs the suite."""
 

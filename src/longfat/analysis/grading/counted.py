@@ -7,6 +7,7 @@ counted less than the tool reports.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from longfat.analysis.grading.submission import Played
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from longfat.execution.runs import Run
+    from longfat.model.case import Case
     from longfat.model.network.cuts import Cut
     from longfat.model.traffic import Flow
     from longfat.model.traffic.iperf3_any import AnyReport
@@ -41,6 +43,9 @@ _UNACCOUNTED = 1.25
 _UNACCOUNTED_BYTES = 1_000_000
 _MISSED = 0.98
 """The share of a flow's bytes that each cut on its way has to carry."""
+
+TRANSLATION = re.compile(r"\b(nat|[ds]nat|masquerade)\b", re.IGNORECASE)
+"""What a line has that translates addresses."""
 
 _PROGRAMS = ("/usr/", "/bin/", "/sbin/", "/lib", "/etc/ld.so")
 
@@ -69,7 +74,8 @@ def _misreported(run: Run, flow: Bulk) -> Iterator[str]:
             f"kernel's sockets carried {format_quantity(carried, Unit.BYTES)}"
         )
     arrived = _counted(run, flow, "bytes_received", end="receiver")
-    if arrived < carried / _MISREPORTED - _MISREPORTED_BYTES:
+    is_less = arrived < carried / _MISREPORTED - _MISREPORTED_BYTES
+    if is_less and not _translates(run.case):
         sender, receiver = sender_and_receiver(flow)
         yield (
             f"sockets of {flow.name} at {sender} sent {format_quantity(carried, Unit.BYTES)}, and "
@@ -85,6 +91,12 @@ def _misreported(run: Run, flow: Bulk) -> Iterator[str]:
             f"{flow.name} reports {format_quantity(reported_bps, Unit.BPS)}, and the kernel's "
             f"sockets carried {format_quantity(carried, Unit.BYTES)} in {longest_s:.1f} s"
         )
+
+
+def _translates(case: Case) -> bool:
+    """Return whether addresses are translated: the receiver's sockets then have other ports."""
+    lines = (command.line for command in case.setup)
+    return any(host.nat for host in case.network.hosts) or any(map(TRANSLATION.search, lines))
 
 
 def _longest_s(run: Run, flow: Bulk) -> float | None:

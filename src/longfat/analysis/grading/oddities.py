@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from longfat.analysis.grading.counted import TRANSLATION
 from longfat.analysis.grading.shaping import limits_in_force
 from longfat.common.suggest import listed
 from longfat.model.flow_path import NotUnderstoodError, bottleneck
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # What a line does that a network's configuration rarely needs.
 _LINES = (
     (re.compile(r"\bmirred\b"), "redirects or copies packets"),
+    (TRANSLATION, "translates addresses"),
     (re.compile(r"\biperf3?\b(?=.*(\s-s\b|--server\b))"), "starts a server of its own"),
     (
         re.compile(r"\bip\b.*\ba(ddr|ddress)?\b.*\bdev\s+lo\b"),
