@@ -151,6 +151,8 @@ def test_a_dialogue(h1: LiveHost) -> None:
         shell.expect("more")
     with pytest.raises(TimedOut, match=r"did not write 'x' within 0\.5 s"):
         h1.spawn("sleep 10").expect("x", timeout="500ms")
+    with pytest.raises(TimedOut, match=r"'ready'; its last line on standard error: .*not found$"):
+        h1.spawn("no-such-program").expect("ready")
 
 
 def test_signals_reach_the_whole_group(h1: LiveHost) -> None:

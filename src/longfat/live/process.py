@@ -45,7 +45,9 @@ class TimedOut(LongfatError, subprocess.TimeoutExpired):  # noqa: N818  subproce
 
     def __init__(self, line: str, timeout_s: float, output: str, errors: str, words: str) -> None:
         subprocess.TimeoutExpired.__init__(self, line, timeout_s, output.encode(), errors.encode())
-        self.message = f"`{line}` {words} within {timeout_s:g} s of virtual time"
+        self.message = f"`{line}` {words}"
+        if timeout_s:
+            self.message += f" within {timeout_s:g} s of virtual time"
 
 
 class OutputTooLargeError(LongfatError):
@@ -222,7 +224,9 @@ class Process:
         while text not in self.stdout:
             self._check_output()
             if self._task.status is not None:
-                raise self._timed_out(0, f"ended without writing {text!r}")
+                lines = self.stderr.strip().splitlines()
+                last = f"; its last line on standard error: {lines[-1]}" if lines else ""
+                raise self._timed_out(None, f"ended without writing {text!r}{last}")
             if self._go(timeout, ended=True, output=True) == "time":
                 raise self._timed_out(timeout, f"did not write {text!r}")
 

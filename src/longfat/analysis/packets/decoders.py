@@ -233,8 +233,9 @@ def _run_own(
 
 def _failure(capture: Capture, status: int | None, words: str, about: str) -> LongfatError:
     if about == "filter" and status == 2:
-        errors = [line for line in words.splitlines() if not line.startswith("Running as user")]
-        return InputError(f"no display filter: {' '.join(errors).removeprefix('tshark: ')}"[:400])
+        # Below it stands the filter once more, with a caret.
+        lines = (line for line in words.splitlines() if not line.startswith("Running as user"))
+        return InputError(f"no display filter: {next(lines, '').removeprefix('tshark: ')}"[:400])
     if status == SIGNAL_STATUS and file_size_limit() is not None:
         return file_size_error(f"{capture.name}: the decoder ended")
     if status is None or status >= 128 or "MemoryError" in words:
