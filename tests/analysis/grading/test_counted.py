@@ -173,3 +173,35 @@ flows: {bulk: {iperf3: h1 -> h2, time: 2s}}
 
 def test_a_flow_through_nat_is_believed(tmp_path: Path) -> None:
     assert list(forged(play(tmp_path, NAT))) == []
+
+
+RING = """\
+title: A ring, whose longer way is the faster one
+memory: 256MB
+network:
+  hosts:
+    h1: {address: 10.1.0.2/24, routes: {default: 10.1.0.1}}
+    h2: {address: 10.2.0.2/24, routes: {default: 10.2.0.1}}
+    r1: {forwards: yes, routes: {10.2.0.0/24: 10.12.0.2}}
+    r2: {forwards: yes, routes: {10.1.0.0/24: 10.12.0.1}}
+    r3: {forwards: yes, routes: {10.1.0.0/24: 10.13.0.1, 10.2.0.0/24: 10.23.0.2}}
+  links:
+    - [h1, r1, {addresses: {r1: 10.1.0.1/24}}]
+    - [h2, r2, {addresses: {r2: 10.2.0.1/24}}]
+    - [r1, r2, {addresses: {r1: 10.12.0.1/24, r2: 10.12.0.2/24}, rate: 5mbit, queue: 100KB}]
+    - [r1, r3, {addresses: {r1: 10.13.0.1/24, r3: 10.13.0.3/24}, rate: 20mbit, queue: 100KB}]
+    - [r3, r2, {addresses: {r3: 10.23.0.3/24, r2: 10.23.0.2/24}}]
+flows: {bulk: {iperf3: h1 -> h2, time: 2s}}
+setup:
+  - r1: ip route replace 10.2.0.0/24 via 10.13.0.3
+  - r2: ip route replace 10.1.0.0/24 via 10.23.0.3
+"""
+
+
+def test_a_way_that_lines_have_chosen_is_no_cheat(tmp_path: Path) -> None:
+    played = play(tmp_path, RING)
+    assert played.run is not None
+    assert played.run.metrics["bulk.receiver_bps"] > 15e6
+    assert list(forged(played)) == []
+    part = Part(name="it", kind=PartKind.SETUP, files=("x",), place=Place("x", 1, 1))
+    assert CHECKS["rate"].findings(Handed(part=part, cases=(played,))) == []

@@ -256,12 +256,12 @@ def _unshaped_while_it_ran(played: Played, flow: Bulk, *, lab_bps: int | None) -
             continue
         if lab_bps and any(0.99 <= bps / lab_bps <= MOST_OF_RATE for bps in limits.values()):
             continue
-        words = f"{time_s:g} s after the start, with {flow.name} under way, "
+        moment = f"{time_s:g} s after the start, with {flow.name} under way, "
         if not limits:
-            return f"{words}no queueing discipline on its way limited the rate"
+            return f"{moment}no queueing discipline on its way limited the rate"
         shown = [f"{name} to {format_quantity(bps, Unit.BPS)}" for name, bps in limits.items()]
         lab = format_quantity(float(lab_bps or 0), Unit.BPS)
-        return f"{words}its way was limited at {listed(shown)}, and the lab's link has {lab}"
+        return f"{moment}its way was limited at {listed(shown)}, and the lab's link has {lab}"
     return ""
 
 
@@ -343,6 +343,9 @@ def _above(played: Played, run: Run, lab_bps: int | None) -> Found:
         try:
             slowest = bottleneck(played.case, flow)
         except NotUnderstoodError:
+            slowest = None
+        # Lines may have changed routes, and then another link is the slowest.
+        if slowest is not None and went_elsewhere(run, slowest.interface):
             slowest = None
         if slowest is not None and (limit is None or slowest.rate_bps < limit):
             place, limit = slowest.interface, slowest.rate_bps
