@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from longfat.execution.runs import Run
 
-_LEAST_WINDOW_S, _LONGEST_WINDOW_S = 1, 86_400
+_MIN_WINDOW_S, _MAX_WINDOW_S = 1, 86_400
 
 
 @click.command()
@@ -96,7 +96,7 @@ def _window_s(text: str) -> float:
         window_s = parse_time_s(text, bare_seconds=True)
     except InputError as error:
         raise InputError(f"--window: {error}") from None
-    if not _LEAST_WINDOW_S <= window_s <= _LONGEST_WINDOW_S:
-        allowed = f"{_LEAST_WINDOW_S}s to {_LONGEST_WINDOW_S}s"
+    if not _MIN_WINDOW_S <= window_s <= _MAX_WINDOW_S:
+        allowed = f"{_MIN_WINDOW_S}s to {_MAX_WINDOW_S}s"
         raise InputError(f"--window: {text!r} is outside of what is allowed: {allowed}")
     return window_s

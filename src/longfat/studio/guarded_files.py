@@ -37,7 +37,7 @@ class Base:
         Args:
             path: the file, for the message.
             stored: what is there.
-            content: what is to be saved; what is there already is no conflict.
+            content: the content to save; what is there already is no conflict.
 
         Raises:
             HttpError: something else was saved there meanwhile; the status is 409.

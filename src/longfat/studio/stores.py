@@ -3,7 +3,7 @@
 Without a class they are the user's own, as those of `longfat run`. Each member of a class has a
 result cache of its own, which nobody else's runs are taken from, and a list of the images that
 were unpacked for it. Both count in the member's disk quota. The least recently used are removed
-before the member is told that it is full; results also when they take more than their share.
+before the member is refused for lack of room; results also when they take more than their share.
 """
 
 from __future__ import annotations

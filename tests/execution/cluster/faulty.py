@@ -34,7 +34,7 @@ def _faulty(order: Any, reporter: Any) -> Any:
             _log(Path(rest), f"end {name}")
             return outcome
         case "returns":
-            setattr(worker, "MOST_BLOCK_BYTES", int(rest.removeprefix("at most ")))  # noqa: B010
+            setattr(worker, "MAX_BLOCK_BYTES", int(rest.removeprefix("at most ")))  # noqa: B010
     return _RUN(order, reporter)
 
 

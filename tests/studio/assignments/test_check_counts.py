@@ -20,7 +20,7 @@ from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.assignments.check_counts import (
     FIRST_WAIT_S,
     FREE_WRONG,
-    LONGEST_WAIT_S,
+    MAX_WAIT_S,
     CheckCount,
     CheckCounts,
 )
@@ -104,7 +104,7 @@ def test_the_wait_grows_and_ends() -> None:
         count = count.checked(WRONG, compared=True)
         waits.append(round(count.wait_s()))
     assert waits[: FREE_WRONG + 2] == [0, 0, 30, 60, 120]
-    assert waits[-1] == LONGEST_WAIT_S
+    assert waits[-1] == MAX_WAIT_S
     assert sum(waits[:20]) > 5 * 3600
     right = count.checked(RIGHT, compared=True)
     assert (right.checks, right.wrong, right.wait_s()) == (41, 0, 0)
@@ -112,7 +112,7 @@ def test_the_wait_grows_and_ends() -> None:
     blank = count.checked(WRONG, compared=False)
     assert (blank.checks, blank.wrong, blank.next_s) == (41, 40, count.next_s)
     # A clock that is set back does not make the wait longer than it can be.
-    assert CheckCount(next_s=time.time() + 1e9).wait_s() == LONGEST_WAIT_S
+    assert CheckCount(next_s=time.time() + 1e9).wait_s() == MAX_WAIT_S
 
 
 def test_counts_outlive_the_process(tmp_path: Path) -> None:

@@ -139,29 +139,30 @@ def led_around(run: Run) -> Iterator[str]:
     """
     flows = measured_flows(run.case)
     sent_bytes, sent_packets = (_sent(run, name) for name in ("tx_bytes", "tx_packets"))
+    moved_bytes = {flow.name: _moved_bytes(run, flow) for flow in flows}
     cuts: dict[Cut, None] = {}
     for flow in flows:
         cuts |= dict.fromkeys(cuts_between(run.case.network, *sender_and_receiver(flow)))
     suspects: set[str] = set()
     for cut in cuts:
-        crossing = [one for one in flows if cut.separates(*sender_and_receiver(one))]
-        if suspects & {one.name for one in crossing}:
+        crossing = [flow for flow in flows if cut.separates(*sender_and_receiver(flow))]
+        if suspects & {flow.name for flow in crossing}:
             continue
-        moved = sum(_moved_bytes(run, one) for one in crossing)
+        moved = sum(moved_bytes[flow.name] for flow in crossing)
         passed = sum(sent_bytes.get(name, 0) for name in cut.interfaces)
-        pings = [one for one in crossing if isinstance(one, Ping)]
-        replies = sum(run.metrics.get(f"{one.name}.received", 0.0) for one in pings)
+        pings = [flow for flow in crossing if isinstance(flow, Ping)]
+        replies = sum(run.metrics.get(f"{ping.name}.received", 0.0) for ping in pings)
         packets = sum(sent_packets.get(name, 0) for name in cut.interfaces)
         links = " and ".join(cut.interfaces)
         if passed < _MISSED * moved - _MISREPORTED_BYTES:
-            names = [one.name for one in crossing if _moved_bytes(run, one)]
+            names = [flow.name for flow in crossing if moved_bytes[flow.name]]
             suspects.update(names)
             yield (
                 f"{listed(names)} moved {format_quantity(moved, Unit.BYTES)}, and {links}, which "
                 f"all of it has to pass, sent {format_quantity(float(passed), Unit.BYTES)}"
             )
         elif packets < _MISSED * replies:
-            names = [one.name for one in pings]
+            names = [ping.name for ping in pings]
             suspects.update(names)
             yield (
                 f"{listed(names)} got {replies:.0f} replies, and {links}, which all requests have "
@@ -182,11 +183,12 @@ def went_elsewhere(run: Run, interface: str) -> str:
     crossing = [
         flow for flow in measured_flows(run.case) if interface in way_of(run.case.network, flow)
     ]
-    moved = sum(_moved_bytes(run, flow) for flow in crossing)
+    moved_bytes = {flow.name: _moved_bytes(run, flow) for flow in crossing}
+    moved = sum(moved_bytes.values())
     passed = _sent(run, "tx_bytes").get(interface, 0)
     if passed >= _MISSED * moved - _MISREPORTED_BYTES:
         return ""
-    names = listed([flow.name for flow in crossing if _moved_bytes(run, flow)])
+    names = listed([name for name, size in moved_bytes.items() if size])
     amounts = (format_quantity(float(one), Unit.BYTES) for one in (moved, passed))
     return f"{names} moved {next(amounts)}, and {interface} sent {next(amounts)}"
 

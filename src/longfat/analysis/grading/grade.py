@@ -112,8 +112,8 @@ def _played(
 ) -> Handed:
     limits = grading.limits.after(spent_s)
     if limits.time_s <= 0:
-        words = "it was not run: the submission's other parts took all of its time"
-        return Handed(part=grading.parts[part], problem=words)
+        problem = "it was not run: the submission's other parts took all of its time"
+        return Handed(part=grading.parts[part], problem=problem)
     grading = replace(grading, limits=limits)
     folder = scratch / "files" / part
     folder.mkdir(parents=True)

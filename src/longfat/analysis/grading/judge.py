@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from longfat.analysis.grading.checks import CHECKS, Finding
 from longfat.analysis.grading.counted import forged
 from longfat.analysis.grading.scores import Score
-from longfat.analysis.grading.submission import AS_THE_KEY, Handed
+from longfat.analysis.grading.submission import AS_THE_KEY, Handed, Played
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric
@@ -55,6 +55,7 @@ class Judge:
     is_solution: bool
     _seen: dict[tuple[str, str, frozenset[str]], list[Finding]] = field(default_factory=dict)
     _more: list[Finding] = field(default_factory=list)
+    _against: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def findings(self) -> list[Finding]:
         """Return what the checks of exercises found, and then all others."""
@@ -135,10 +136,19 @@ class Judge:
             named = cases & {handed.part.name, *(one.name for one in handed.cases)}
             for one in handed.cases:
                 if one.name in named:
-                    yield from (f"not believed: {one.name}: {words}" for words in forged(one))
+                    yield from (
+                        f"not believed: {one.name}: {why}" for why in self._forged(handed, one)
+                    )
             if named and handed.part.rate_bps is not None:
                 for finding in self._look("rate", handed, named):
                     yield f"{CHECKS['rate'].title}: {finding.words}"
+
+    def _forged(self, handed: Handed, played: Played) -> list[str]:
+        """Return what `forged` yields of a case of a part, once for all exercises about it."""
+        key = handed.part.name, played.name
+        if key not in self._against:
+            self._against[key] = list(forged(played))
+        return self._against[key]
 
     def _missing(self, case: str) -> str:
         for handed in self.handed.values():

@@ -41,7 +41,7 @@ _LINES = (
     ),
     (re.compile(r"\b(base64|eval|xxd)\b|\b(python3?|perl)\s+-[ce]\b"), "runs code within a line"),
 )
-_LONGEST_LINE = 120
+_MAX_LINE_LENGTH = 120
 _SAME_ANSWER = 0.005
 _SHOWN = 4
 
@@ -71,7 +71,7 @@ def oddities(parts: Iterable[Handed], grading: Grading) -> Iterator[str]:
 
 
 def _of_line(node: str, line: str) -> Iterator[str]:
-    shown = line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..."
+    shown = line if len(line) <= _MAX_LINE_LENGTH else f"{line[:_MAX_LINE_LENGTH]}..."
     for pattern, words in _LINES:
         if pattern.search(line):
             yield f"a line at {node} {words}: {shown}"

@@ -40,7 +40,7 @@ thousand messages of each topic indefinitely."""
 MEMORY = "longfat-memory"
 """The Dask worker resource that machines take: memory, in bytes."""
 
-MOST_BLOCK_BYTES = 1 << 30
+MAX_BLOCK_BYTES = 1 << 30
 """The maximum size of a packed run: worker, scheduler and client hold it in memory."""
 
 

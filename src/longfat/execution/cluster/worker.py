@@ -31,8 +31,8 @@ from longfat.errors import HostError, LongfatError
 from longfat.execution.case_runner import run_case
 from longfat.execution.cluster import packing
 from longfat.execution.cluster.transfer import (
+    MAX_BLOCK_BYTES,
     MEMORY,
-    MOST_BLOCK_BYTES,
     TOPIC,
     Done,
     Failed,
@@ -65,7 +65,7 @@ _LEAVING = ("stopping", "stopped", "closing", "closed", "failed", "dont_reply")
 _UNWANTED = ("cancelled", "resumed", "released", "forgotten")
 
 # The default without a limit; msgpack has no infinity that a heap of numbers accepts.
-_MOST_MEMORY_BYTES = float(1 << 60)
+_MAX_MEMORY_BYTES = float(1 << 60)
 
 
 class _Ended(Exception):  # noqa: N818  an order, no error
@@ -242,7 +242,7 @@ def _offer_memory(worker: Worker) -> float:
     resources = worker.state.total_resources
     if MEMORY not in resources:
         share = min(1.0, worker.state.nthreads / len(os.sched_getaffinity(0)))
-        memory_bytes = min(available_bytes() * share, _MOST_MEMORY_BYTES)
+        memory_bytes = min(available_bytes() * share, _MAX_MEMORY_BYTES)
         sync(worker.loop, worker.set_resources, **{MEMORY: memory_bytes})
     return float(resources[MEMORY])
 
@@ -303,10 +303,10 @@ def _packed_run(run: Run, *, folder: Path) -> Done:
         with path.open("wb") as file:
             packing.pack(run.folder, file)
         size = path.stat().st_size
-        if size > MOST_BLOCK_BYTES:
+        if size > MAX_BLOCK_BYTES:
             raise HostError(
                 f"its result has {size / 1e6:.0f} MB packed, and at most"
-                f" {MOST_BLOCK_BYTES / 1e6:.0f} MB come back through the scheduler;"
+                f" {MAX_BLOCK_BYTES / 1e6:.0f} MB come back through the scheduler;"
                 " run it on this host (without --cluster), or let its probes keep less"
             )
         return Done(digest=run.digest, block=path.read_bytes())

@@ -29,7 +29,7 @@ FREE_WRONG = 3
 FIRST_WAIT_S = 30.0
 """The first wait; each further wrong answer doubles it."""
 
-LONGEST_WAIT_S = 1800.0
+MAX_WAIT_S = 1800.0
 
 _FORMAT = 1
 
@@ -55,7 +55,7 @@ class CheckCount:
     def wait_s(self) -> float:
         """Return how long the next check has to wait, in seconds."""
         # The clock may have been set back.
-        return min(max(0.0, self.next_s - time.time()), LONGEST_WAIT_S)
+        return min(max(0.0, self.next_s - time.time()), MAX_WAIT_S)
 
     def checked(self, result: ExerciseProgress, *, compared: bool, key: str = "") -> CheckCount:
         """Return the count after a further check.
@@ -73,7 +73,7 @@ class CheckCount:
         wrong = self.wrong + 1
         # The exponent is limited, too: a float overflows.
         further = min(wrong - FREE_WRONG, 32)
-        wait_s = min(FIRST_WAIT_S * 2**further, LONGEST_WAIT_S) if further >= 0 else 0.0
+        wait_s = min(FIRST_WAIT_S * 2**further, MAX_WAIT_S) if further >= 0 else 0.0
         return replace(new, wrong=wrong, next_s=time.time() + wait_s)
 
     def to_json(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _NAMED = re.compile(r"""\s*(?P<quote>["']?)(?P<name>[^\W\d][\w.-]*)(?P=quote)\s*
 _WORD = re.compile(r"""\s*["']?([^\W\d][\w.-]*)""")
 # What may stand at a line's beginning in YAML, and names nothing.
 _OF_YAML = ("---", "...", "%")
-_MOST_LINES = 2000
+_MAX_LINES = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def _wrong(problem: str, *, text: str = "", place: Place) -> Answer:
 def _by_line(data: bytes, *, file: str) -> dict[str, Answer]:
     """Return the answers of a file that is not YAML as a whole; none if it is no text of lines."""
     lines = data.decode("utf-8-sig", errors="replace").split("\n")
-    if len(data) > LARGEST_FILE_BYTES or len(lines) > _MOST_LINES:
+    if len(data) > LARGEST_FILE_BYTES or len(lines) > _MAX_LINES:
         return {}
     answers: dict[str, Answer] = {}
     last = ""
