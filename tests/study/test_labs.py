@@ -9,8 +9,14 @@ import pytest
 from longfat.common import resources
 from longfat.errors import InputError
 from longfat.study import Heading, read_heading, read_study
-from longfat.study.courses import all_courses, course_of, sorted_by_course
-from longfat.study.labs import all_labs, find_lab, find_study
+from longfat.study.labs import (
+    all_courses,
+    all_labs,
+    course_of,
+    find_lab,
+    find_study,
+    sorted_by_course,
+)
 from longfat.study.text import LanguageChoice
 from tests.study.messages import BASE
 

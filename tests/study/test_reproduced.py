@@ -6,8 +6,7 @@ import pytest
 
 from longfat.errors import InputError
 from longfat.study import read_study
-from longfat.study.labs import StudyFolder
-from longfat.study.reproduced import all_experiments, find_experiments
+from longfat.study.labs import StudyFolder, all_experiments, find_experiments
 
 WITHOUT_AN_ADDRESS = {"ten-flows"}
 """Experiments whose data have no public address that is known."""

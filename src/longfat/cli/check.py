@@ -15,7 +15,7 @@ from longfat.common.atomic import write_over
 from longfat.errors import ExitCode, InputError
 from longfat.study.check import Checked, Finding, check_text, repaired
 from longfat.study.document import LARGEST_FILE_BYTES, decode_text, find_document, is_binary
-from longfat.study.files import reads_beside
+from longfat.study.file_reader import folder_reader
 from longfat.study.labs import find_study
 from longfat.study.read import STUDY_FILE, not_a_study
 
@@ -54,7 +54,7 @@ def check(studies: tuple[str, ...], *, fix: bool, as_json: bool) -> None:
 
 
 def _check(file: Path) -> Checked:
-    return check_text(_text_of(file), name=str(file), beside=reads_beside(file.parent))
+    return check_text(_text_of(file), name=str(file), beside=folder_reader(file.parent))
 
 
 def _text_of(file: Path) -> str:

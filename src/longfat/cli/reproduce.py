@@ -27,7 +27,7 @@ from longfat.output.report.reproduced_page import reproduced_markdown
 from longfat.output.report.values import BAND, MISSING, band_text
 from longfat.study import read_study
 from longfat.study.expand import MOST_SEEDS
-from longfat.study.reproduced import all_experiments, find_experiments
+from longfat.study.labs import all_experiments, find_experiments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,8 +26,7 @@ from longfat.model.kinds import time_text
 from longfat.model.network import LinkImpairments
 from longfat.model.timeline import EventError, timeline
 from longfat.model.traffic.schedule import latest_ends_s
-from longfat.study.links import read_ways
-from longfat.study.network import check_host
+from longfat.study.network import check_host, read_directions
 from longfat.study.node import check_lines, typed_lines
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def _read_link(entry: Node, fields: Mapping[str, Node]) -> LinkChange:
             f"a link has two ends, and here are {len(ends)}: write [NODE, NODE]"
         )
     a, b = ends
-    ways = read_ways(fields, (a, b))
+    ways = read_directions(fields, (a, b))
     values = {**_read_when(entry, fields), **read_fields(LinkChange, fields)}
     if values.get("down") and values.get("up"):
         raise fields["up"].error("it cannot go down and come up at once: leave out one of the two")

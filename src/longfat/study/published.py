@@ -58,7 +58,7 @@ def read_published(node: Node, known: Known) -> Published:
 
 
 def _year(node: Node) -> int:
-    return node.integer(least=EARLIEST_YEAR, most=LATEST_YEAR)
+    return node.integer(minimum=EARLIEST_YEAR, maximum=LATEST_YEAR)
 
 
 def _address(node: Node) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.model.events import TypedLine
-from longfat.study.files import MOST_FILE_BYTES, reads_beside
+from longfat.study.file_reader import MOST_FILE_BYTES, folder_reader
 from longfat.study.grading.read import STUDENT
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _handout(folder: Path) -> Iterator[str]:
 
 
 def _handed_in(submission: Submission, grading: Grading) -> Iterator[str]:
-    beside = reads_beside(submission.files)
+    beside = folder_reader(submission.files)
     for part in grading.parts.values():
         for file in part.files:
             with contextlib.suppress(InputError):

@@ -28,7 +28,7 @@ from longfat.studio.http_error import HttpError, conflict
 from longfat.studio.workspace import StoredFile, version_of
 from longfat.study import STUDY_FILE
 from longfat.study.document import parse_document
-from longfat.study.files import MOST_FILE_BYTES
+from longfat.study.file_reader import MOST_FILE_BYTES
 from longfat.study.grading import PartKind
 from longfat.study.grading.answers import Answer, parse_answers
 from longfat.study.node import Node

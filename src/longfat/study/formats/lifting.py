@@ -27,7 +27,7 @@ from longfat.model.network import (
 from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.typed_line import NotUnderstoodError
-from longfat.study.addresses import host_address, route_target, router_address
+from longfat.study.network import host_address, route_target, router_address
 
 if TYPE_CHECKING:
     from longfat.model.case import Command

@@ -15,17 +15,16 @@ from longfat.errors import InputError, Place
 from longfat.study.claims.rows import GridRow
 from longfat.study.expand import SETTINGS, Settings, plan_case, read_settings
 from longfat.study.expansion import Expansion, ExpansionLimits
-from longfat.study.files import ReadBeside
+from longfat.study.file_reader import FileReader
 from longfat.study.grid.expressions import Bindings
 from longfat.study.grid.grid import GRID_FIELDS, Axes, Combination
 from longfat.study.grid.names import case_names
 from longfat.study.grid.templates import Text, has_expression, read_template, read_text
-from longfat.study.mistakes import Mistakes
 from longfat.study.model import Grid, Parameter, Planned
-from longfat.study.node import Node
+from longfat.study.node import ErrorList, Node
 
 _TRIED = 200
-"""In so many cases mistakes are looked for; in fewer, if a field has many values."""
+"""The number of cases that are searched for errors; fewer, if a field has many values."""
 
 # What each field is among the settings; a network's links name traces beside the study.
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
@@ -60,7 +59,7 @@ def read_grid(
     fields: Mapping[str, Node],
     *,
     only: str,
-    beside: ReadBeside,
+    beside: FileReader,
     limits: ExpansionLimits,
 ) -> ReadGrid:
     """Read a study's grid and make its cases.
@@ -121,15 +120,15 @@ def read_grid(
     return ReadGrid(grid=grid, cases=cases, axes=axes, rows=rows, used=used)
 
 
-def more_mistakes(
+def further_errors(
     root: Node,
     fields: Mapping[str, Node],
     *,
     only: str,
-    beside: ReadBeside,
+    beside: FileReader,
     limits: ExpansionLimits,
 ) -> Iterator[InputError]:
-    """Find the mistakes of a study's fields, where `read_grid` has met one.
+    """Find further errors in a study's fields, after `read_grid` has raised one.
 
     Each field is read separately, as in a study without a grid; constraints between fields
     are not checked. If the grid's own fields are wrong, the values of the others are
@@ -143,11 +142,11 @@ def more_mistakes(
         limits: how far it may expand.
 
     Returns:
-        The mistakes, each with its place; one that is in many cases as often.
+        The errors, each with its location; an error of several cases is repeated.
     """
     try:
         axes = Axes(fields)
-        # The grid may be too large: that is the mistake which was met.
+        # The grid may be too large: that is the first error then.
         possible = axes.combinations(on_case=limits.on_case)
         combinations = list(itertools.islice(possible, limits.max_cases))
         names = case_names(
@@ -167,7 +166,7 @@ def more_mistakes(
         tried = max(1, min(_TRIED, limits.max_values // (10 * fields[field].raw.weight)))
         for name, (combination, bindings) in list(zip(names, combinations, strict=True))[:tried]:
             limits.on_case()
-            for one in part.mistakes(combination, bindings):
+            for one in part.errors(combination, bindings):
                 yield maker.in_case(name, combination, one, part.parameters)
 
 
@@ -185,7 +184,7 @@ def check_no_grid(fields: Mapping[str, Node]) -> None:
 class _Part:
     """A field that the cases share as far as its parameters are the same."""
 
-    def __init__(self, name: str, node: Node, axes: Axes, *, beside: ReadBeside) -> None:
+    def __init__(self, name: str, node: Node, axes: Axes, *, beside: FileReader) -> None:
         self._beside = beside
         self._name = name
         self._template = read_template(node, axes)
@@ -199,17 +198,17 @@ class _Part:
         """Return the names in the expressions of the text at a place."""
         return () if place is None else self._template.places.get((place.line, place.column), ())
 
-    def mistakes(self, combination: Combination, bindings: Bindings) -> Sequence[InputError]:
+    def errors(self, combination: Combination, bindings: Bindings) -> Sequence[InputError]:
         """Return all that is wrong with the field in a combination; nothing for one seen before."""
         key = tuple(combination[i] for i in self._at)
         if key in self._tried:
             return ()
         self._tried.add(key)
-        kept = Mistakes()
+        errors = ErrorList()
         try:
-            node = replace(self._template.fill(bindings), mistakes=kept)
+            node = replace(self._template.fill(bindings), errors=errors)
             read_settings({self._name: node}, Settings(), beside=self._beside)
-            kept.check()
+            errors.check()
         except InputError as error:
             return error.mistakes
         return ()
@@ -250,7 +249,7 @@ class _Maker:
     def in_case(
         self, name: str, combination: Combination, error: InputError, concerned: tuple[str, ...]
     ) -> InputError:
-        """Return a mistake with the case that it is in, where parameters have to do with it."""
+        """Return an error with the case that it is in, where parameters have to do with it."""
         concerned = self._concerned(error.place, concerned)
         if not concerned:
             return error

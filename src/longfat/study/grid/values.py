@@ -256,7 +256,7 @@ def _read_mapping(node: Node, names: Collection[str]) -> list[tuple[Value, Node]
 def _read_range(fields: Mapping[str, Node], names: Collection[str]) -> list[Value]:
     unit = fields["unit"].line("a unit") if "unit" in fields else ""
     first, last = (_read_value(fields[name], names, unit) for name in ("from", "to"))
-    steps = fields["steps"].integer(least=2, most=MAX_STEPS)
+    steps = fields["steps"].integer(minimum=2, maximum=MAX_STEPS)
     scale = fields["scale"].line("log or linear") if "scale" in fields else "linear"
     if scale not in ("log", "linear"):
         raise fields["scale"].expected("log or linear")

@@ -10,9 +10,9 @@ from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Route, Switch
 from longfat.model.network.devices import device_stem
-from longfat.study.addresses import host_address, router_address
 from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, class_prefix, split_lines
 from longfat.study.formats.miniedit.fields import Fields
+from longfat.study.network import host_address, router_address
 
 if TYPE_CHECKING:
     from longfat.study.formats.tclink import Notes
@@ -221,7 +221,7 @@ def _vlans(element: _Element) -> list[Command]:
         pair = entry.sequence("a VLAN interface as [ADDRESS, VLAN]")
         if len(pair) != 2:
             raise entry.expected("a VLAN interface as [ADDRESS, VLAN]")
-        number = pair[1].integer(least=1, most=4094)
+        number = pair[1].integer(minimum=1, maximum=4094)
         base = f"{device_stem(element.name)}-eth0"
         device = f"{base}.{number}"
         address = _add_address(

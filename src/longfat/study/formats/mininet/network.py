@@ -22,11 +22,10 @@ from longfat.model.network import (
     problems,
 )
 from longfat.model.typed_line import without_sudo
-from longfat.study.addresses import host_address, router_address
 from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, split_lines
 from longfat.study.formats.mininet.record import At, Node, Record, Scalar, Typed, at, printable
 from longfat.study.formats.tclink import Notes, link_shape, link_time_s
-from longfat.study.network import name_problem
+from longfat.study.network import host_address, name_problem, router_address
 
 if TYPE_CHECKING:
     from longfat.study.formats.mininet import record
