@@ -11,7 +11,7 @@ from longfat.errors import InputError
 from longfat.model.case import Case
 from longfat.model.network.devices import LONGEST_INTERFACE, device_stem
 from longfat.study.formats.miniedit import miniedit_text
-from longfat.study.formats.mininet_script import mininet_text
+from longfat.study.formats.mininet.write import mininet_text
 from longfat.study.formats.open import MINIEDIT_SUFFIX, SCRIPT_SUFFIX, Opened, open_network
 from longfat.study.formats.write import study_text
 from longfat.study.read import read_study

@@ -1,21 +1,30 @@
-"""Options of Mininet's TCLink as what a link does to packets.
+"""Mininet's options and what they mean in a study, and commands for what it has no option for.
 
-MiniEdit's files and Mininet's scripts have the same options. If an option means something
+MiniEdit's files and Mininet's scripts have the same options of TCLink. If an option means something
 else in Mininet than in a study, that is noted:
 
 * `max_queue_size` counts packets, here taken as of 1500 bytes; Mininet counts
   those that are on the line, too;
 * Mininet draws the jitter evenly from both sides of the delay;
 * a delay without a unit is in microseconds, as tc has it.
+
+Mininet supports one address for a host, one default route and no more; the rest is written as
+shell commands.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from longfat.model.network import LinkImpairments
+from longfat.model.case import Command
+from longfat.model.network import ROOT_NAMESPACE, LinkImpairments, interface_commands
 from longfat.model.units import parse_time_s
+
+if TYPE_CHECKING:
+    from longfat.model.network import Host, Network
 
 PACKET_BYTES = 1500
 """What a packet of `max_queue_size` is taken as."""
@@ -103,3 +112,67 @@ def link_shape(
             None if packets is None else max(LEAST_QUEUE_BYTES, round(packets) * PACKET_BYTES)
         ),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addressing:
+    """How a host gets its addresses and routes in Mininet.
+
+    Attributes:
+        ip: the IPv4 address of its first interface, if it has one.
+        gateway: its default route, where that leads through the first interface.
+        lines: all other addresses and routes.
+    """
+
+    ip: str | None
+    gateway: str | None
+    lines: tuple[str, ...]
+
+
+def addressing(network: Network) -> dict[str, Addressing]:
+    """Return how each host of a network gets its addresses and routes."""
+    given: dict[str, list[tuple[str, str | None]]] = {host.name: [] for host in network.hosts}
+    for link, names, pair in zip(
+        network.links, network.interfaces(), network.addresses(), strict=True
+    ):
+        for node, name, address in zip((link.a, link.b), names, pair, strict=True):
+            if node in given:
+                given[node].append((name, address))
+    return {host.name: _of_host(host, given[host.name]) for host in network.hosts}
+
+
+def _of_host(host: Host, ends: list[tuple[str, str | None]]) -> Addressing:
+    first = ends[0][1] if ends else host.address
+    ip = first if first is not None and ":" not in first else None
+    lines = [
+        f"ip addr add {address} dev {name}" + (" nodad" if ":" in address else "")
+        for index, (name, address) in enumerate(ends)
+        if address is not None and (index or ip is None)
+    ]
+    gateway = None
+    for route in host.routes:
+        near = ip is not None and ":" not in route.via
+        if (
+            near
+            and route.to == "default"
+            and ipaddress.ip_address(route.via) in ipaddress.ip_interface(ip or "").network
+        ):
+            gateway = route.via
+        else:
+            lines.append(f"ip route add {route.to} via {route.via}")
+    return Addressing(ip=ip, gateway=gateway, lines=tuple(lines))
+
+
+def interface_lines(network: Network) -> list[Command]:
+    """Return the lines that set MTUs and offloads, for a network that others build."""
+    hosts = {host.name for host in network.hosts}
+    sizes = [
+        Command(
+            node=node if node in hosts else ROOT_NAMESPACE,
+            line=f"ip link set {name} mtu {link.mtu_bytes}",
+        )
+        for link, names in zip(network.links, network.interfaces(), strict=True)
+        if link.mtu_bytes is not None
+        for node, name in zip((link.a, link.b), names, strict=True)
+    ]
+    return sizes + [Command(node=node, line=line) for node, line in interface_commands(network)]
