@@ -43,8 +43,8 @@ from longfat.study.expand import (
 from longfat.study.expansion import DEFAULT_LIMITS, Expansion, ExpansionLimits, TooLargeError
 from longfat.study.figures.read import read_figures
 from longfat.study.file_reader import FileReader, folder_reader, no_files
+from longfat.study.grid.axes import GRID_FIELDS
 from longfat.study.grid.cases import check_no_grid, further_errors, read_grid
-from longfat.study.grid.grid import GRID_FIELDS
 from longfat.study.metrics import known_metrics
 from longfat.study.model import Planned, Study
 from longfat.study.node import ErrorList, Node

@@ -1,4 +1,4 @@
-"""From a study with a grid to its cases.
+"""From a study with a grid to its cases, and their names.
 
 Each field is read once for each combination of the parameters in it,
 not once for each case: a thousand cases of ten networks read ten networks.
@@ -6,22 +6,32 @@ not once for each case: a thousand cases of ten networks read ten networks.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from longfat.errors import InputError, Place
-from longfat.study.claims.rows import GridRow
+from longfat.model.metric import Unit
 from longfat.study.expand import SETTINGS, Settings, plan_case, read_settings
 from longfat.study.expansion import Expansion, ExpansionLimits
+from longfat.study.expressions.names import Bindings
 from longfat.study.file_reader import FileReader
-from longfat.study.grid.expressions import Bindings
-from longfat.study.grid.grid import GRID_FIELDS, Axes, Combination
-from longfat.study.grid.names import case_names
+from longfat.study.grid.axes import GRID_FIELDS, Axes, Combination, GridRow
 from longfat.study.grid.templates import Text, has_expression, read_template, read_text
+from longfat.study.grid.values import Value
 from longfat.study.model import Grid, Parameter, Planned
 from longfat.study.node import ErrorList, Node
+from longfat.study.published import OWN_FIELDS
+
+MAX_NAME = 64
+"""The number of characters that a case's name may have."""
+
+_DIGEST = 6
+_ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 _TRIED = 200
 """The number of cases that are searched for errors; fewer, if a field has many values."""
@@ -103,7 +113,10 @@ def read_grid(
         expansion.add(weight, planned.case)
         cases[name] = planned
         rows[name] = GridRow(
-            combination=combination, numbers=bindings.numbers, settings=planned.parameters
+            combination=combination,
+            numbers=bindings.numbers,
+            texts=bindings.texts,
+            settings=planned.parameters,
         )
     together = {name: axis for axis in axes.axes for name in axis}
     grid = Grid(
@@ -263,3 +276,67 @@ class _Maker:
             if names:
                 return self.axes.parameters_of(names)
         return otherwise
+
+
+# Names of cases.
+
+
+def case_names(
+    values: Mapping[str, Sequence[Value]],
+    combinations: Iterable[tuple[int, ...]],
+    *,
+    only: str,
+    quiet: Collection[str] = (),
+) -> list[str]:
+    """Return the names of cases, which all differ: `cubic-0_5bdp-10ms-flows8`.
+
+    A name is made of the values that vary, so that it stays when other values are added, and of
+    letters that names of cases, folders and claims have. A point is written `_`, a per cent sign
+    `pct`; a plain number or a percentage is called after its parameter.
+
+    Args:
+        values: the values of each parameter.
+        combinations: for each case, the place of each parameter's value.
+        only: the name where nothing varies.
+        quiet: the parameters whose values are left out.
+    """
+    named = [name for name, own in values.items() if len(own) > 1 and name not in quiet]
+    labels = [
+        [_label(name, value) for value in own] if name in named else None
+        for name, own in values.items()
+    ]
+    first = named[0] if named else ""
+    combinations = list(combinations)
+    whole = [
+        "-".join(label[i] for label, i in zip(labels, combination, strict=True) if label)
+        for combination in combinations
+    ]
+    whole = [_led(name, first) if name else only for name in whole]
+    counts = Counter(whole)
+    return [
+        name
+        if counts[name] == 1 and len(name) <= MAX_NAME
+        else _with_digest(name, _texts(values, combination))
+        for name, combination in zip(whole, combinations, strict=True)
+    ]
+
+
+def _led(name: str, parameter: str) -> str:
+    """Return a name that begins with a letter and is no word of the study file."""
+    return name if name[0].isalpha() and name not in OWN_FIELDS else f"{parameter}{name}"
+
+
+def _label(parameter: str, value: Value) -> str:
+    text = value.text.replace(" ", "").replace("%", "pct").replace(".", "_").replace("µ", "u")
+    label = _ODD.sub("-", text.replace("μ", "u")).strip("-") or "x"
+    bare = value.unit in (Unit.COUNT, Unit.FRACTION) and not value.times
+    return f"{parameter}{label}" if bare else label
+
+
+def _texts(values: Mapping[str, Sequence[Value]], combination: tuple[int, ...]) -> str:
+    return repr([v[i].text for v, i in zip(values.values(), combination, strict=True)])
+
+
+def _with_digest(name: str, texts: str) -> str:
+    digest = hashlib.sha256(texts.encode()).hexdigest()[:_DIGEST]
+    return f"{name[: MAX_NAME - _DIGEST - 1].rstrip('-')}-{digest}"

@@ -16,10 +16,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from longfat.errors import InputError
-from longfat.study.claims.formula import FormulaError
 from longfat.study.document import Mapping, Raw, Scalar, Sequence
-from longfat.study.grid.expressions import Bindings, Expression, parse_expression, writable
-from longfat.study.grid.language import COMMA_HINT, Kinds
+from longfat.study.expressions.compiler import Kinds
+from longfat.study.expressions.names import (
+    COMMA_HINT,
+    Bindings,
+    Expression,
+    parse_expression,
+    writable,
+)
+from longfat.study.expressions.parser import FormulaError
 from longfat.study.node import Node
 
 OPEN = "$<"

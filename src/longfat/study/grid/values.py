@@ -20,9 +20,8 @@ from longfat.errors import InputError
 from longfat.model.kinds import percent_text, rate_text, time_text
 from longfat.model.metric import Unit
 from longfat.model.units import parse_literal
-from longfat.study.claims.terms import Number
-from longfat.study.grid.expressions import plain_word
-from longfat.study.grid.language import COMMA_HINT
+from longfat.study.expressions.names import COMMA_HINT, plain_word
+from longfat.study.expressions.terms import Number
 from longfat.study.grid.templates import has_expression
 from longfat.study.node import Node
 

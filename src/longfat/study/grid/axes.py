@@ -24,20 +24,21 @@ from longfat.common.suggest import nearest
 from longfat.errors import InputError, Place
 from longfat.model.metric import Unit
 from longfat.model.parameter import ParameterValue
-from longfat.study.claims.formula import FormulaError
-from longfat.study.claims.terms import DIMENSIONS, Condition, Dimension
 from longfat.study.expansion import check_work
-from longfat.study.grid.expressions import (
+from longfat.study.expressions.compiler import Kinds
+from longfat.study.expressions.names import (
     Bindings,
     Expression,
     holds,
+    name_problem,
     number_shown,
     number_word,
     parse_condition,
     parse_expression,
     writable,
 )
-from longfat.study.grid.language import Kind, Kinds, Texts, name_problem, text_code
+from longfat.study.expressions.parser import FormulaError
+from longfat.study.expressions.terms import DIMENSIONS, Condition, Dimension, Kind, Texts
 from longfat.study.grid.templates import Text, has_expression, read_text
 from longfat.study.grid.values import MOST_CASES, Value, read_rows, read_values
 from longfat.study.node import Node
@@ -56,6 +57,23 @@ _UNITS = {
     DIMENSIONS[Unit.BPS]: Unit.BPS,
     DIMENSIONS[Unit.SECONDS]: Unit.SECONDS,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridRow:
+    """What a case of a grid is, before it is run.
+
+    Attributes:
+        combination: the place of each parameter's value.
+        numbers: the parameters and derived values that are numbers, in bits and seconds.
+        texts: those that are texts.
+        settings: the parameters, for display.
+    """
+
+    combination: Combination
+    numbers: Mapping[str, float]
+    texts: Mapping[str, str]
+    settings: Mapping[str, ParameterValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +158,8 @@ class Axes(Kinds):
         for names in self.axes:
             rows = list(zip(*(self.values[name] for name in names), strict=True))
             widths = range(1, len(names) + 1)
-            least = next(k for k in widths if len({row[:k] for row in rows}) == len(rows))
-            quiet += names[least:]
+            width = next(k for k in widths if len({row[:k] for row in rows}) == len(rows))
+            quiet += names[width:]
         return tuple(quiet)
 
     def _check_name(self, name: str, place: Place) -> None:
@@ -180,8 +198,8 @@ class Axes(Kinds):
             return self._kinds[name]
         node = self._nodes[name]
         if name in self._open:
-            way = " -> ".join([*self._open[self._open.index(name) :], name])
-            raise node.error(f"{name!r} is derived from itself: {way}")
+            circle = " -> ".join([*self._open[self._open.index(name) :], name])
+            raise node.error(f"{name!r} is derived from itself: {circle}")
         self._open.append(name)
         if name in self.values:
             kind, needs = self._kind_of_values(name, node)
@@ -361,8 +379,7 @@ class Axes(Kinds):
     def _bind_value(self, name: str, value: Value, bindings: Bindings) -> None:
         bindings.shown[name] = value.text
         if value.unit is None:
-            bindings.numbers[name] = text_code(value.text)
-            bindings.words[name] = value.text
+            bindings.texts[name] = bindings.words[name] = value.text
         elif value.times is None:
             bindings.numbers[name] = value.scaled().number
             bindings.words[name] = value.word()
@@ -374,8 +391,7 @@ class Axes(Kinds):
 
     def _bind_text(self, name: str, template: Text, bindings: Bindings) -> None:
         text = template.fill(bindings)
-        bindings.numbers[name] = text_code(text)
-        bindings.words[name] = bindings.shown[name] = text
+        bindings.texts[name] = bindings.words[name] = bindings.shown[name] = text
 
     def _bind_derived(self, name: str, bindings: Bindings) -> None:
         derived = self.derived[name]
@@ -384,9 +400,12 @@ class Axes(Kinds):
             return
         if derived.bare:
             (other,) = derived.names
-            for part in (bindings.words, bindings.shown):
-                part[name] = part[other]
-            bindings.numbers[name] = bindings.numbers[other]
+            for values in (bindings.words, bindings.shown):
+                values[name] = values[other]
+            if isinstance(derived.kind, Texts):
+                bindings.texts[name] = bindings.texts[other]
+            else:
+                bindings.numbers[name] = bindings.numbers[other]
             return
         number = derived.number(bindings)
         bindings.numbers[name] = number
