@@ -18,7 +18,7 @@ from longfat.model.host_root import HostRoot
 from longfat.output.report import report_page
 from longfat.studio.study_reader import STUDIO_LIMITS
 from longfat.study import STUDY_FILE, Planned, Study
-from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.file_reader import empty_files
 from longfat.study.read import parse_study
 from longfat.study.text import ANY, LANGUAGES, LanguageChoice, StudyText, text_file_name
@@ -119,7 +119,7 @@ def _kept_study_text(
 
 
 def _kept_text(workspace: Workspace, path: str) -> str | None:
-    content = workspace.read_or_none(path, most_bytes=LARGEST_FILE_BYTES)
+    content = workspace.read_or_none(path, most_bytes=MAX_FILE_BYTES)
     return None if content is None else content.decode("utf-8-sig")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from longfat.study.node import Node
 
-LARGEST_PX = 1_000_000
+MAX_PX = 1_000_000
 """The largest coordinate of a node, in pixels."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,16}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?")
@@ -71,16 +71,16 @@ def _pixels(node: Node) -> float:
     if not _NUMBER.fullmatch(text):
         raise node.expected("a number of pixels")
     value = float(text)
-    if abs(value) > LARGEST_PX:
-        raise node.error(f"{text} is outside of what is allowed: -{LARGEST_PX} to {LARGEST_PX}")
+    if abs(value) > MAX_PX:
+        raise node.error(f"{text} is outside of what is allowed: -{MAX_PX} to {MAX_PX}")
     return value
 
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "grey")
 """The page has one of each name for its light and one for its dark theme."""
 
-MOST_NOTES = 200
-LONGEST_NOTE = 2000
+MAX_NOTES = 200
+MAX_NOTE_LENGTH = 2000
 
 _COLOUR = OneOf(what="a colour", options=COLOURS)
 
@@ -183,8 +183,8 @@ def read_drawing_field(node: Node, names: Collection[str]) -> Drawing:
             colours[key.text] = _COLOUR.read(value)
     groups = fields["groups"].sequence("a list of groups") if "groups" in fields else []
     notes = fields["notes"].sequence("a list of notes") if "notes" in fields else []
-    if len(notes) > MOST_NOTES:
-        raise notes[MOST_NOTES].error(f"more than {MOST_NOTES} notes")
+    if len(notes) > MAX_NOTES:
+        raise notes[MAX_NOTES].error(f"more than {MAX_NOTES} notes")
     return Drawing(
         colours=colours,
         groups=tuple(_read_group(one, names) for one in groups),
@@ -211,8 +211,8 @@ def _read_note(node: Node) -> Note:
         if key not in fields:
             raise node.error(f"the note has no {key}: write {{text: ..., at: [120, 80]}}")
     text = fields["text"].text("a note's text")
-    if len(text) > LONGEST_NOTE:
-        raise fields["text"].error(f"a note has at most {LONGEST_NOTE} characters")
+    if len(text) > MAX_NOTE_LENGTH:
+        raise fields["text"].error(f"a note has at most {MAX_NOTE_LENGTH} characters")
     return Note(text=text, at=read_place(fields["at"]), **read_fields(Note, fields))
 
 

@@ -53,8 +53,8 @@ from longfat.study.network import SETUP, check_host, read_network
 from longfat.study.node import Node, check_lines, typed_lines
 from longfat.study.reachability import UnreachableError
 
-LARGEST_SEED = 2**63 - 1
-MOST_SEEDS = 1000
+MAX_SEED = 2**63 - 1
+MAX_SEEDS = 1000
 
 SETTINGS = (
     *("kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes"),
@@ -107,13 +107,13 @@ class Settings:
         "that was",
     )
     seed: int = declare(
-        Integer(most=LARGEST_SEED),
+        Integer(most=MAX_SEED),
         default=1,
         label="Seed",
         help="decides every random number of the machine",
     )
     seeds: int = declare(
-        Integer(least=1, most=MOST_SEEDS),
+        Integer(least=1, most=MAX_SEEDS),
         default=1,
         label="Seeds",
         help="how many times each case is run, with `seed`, `seed` + 1, ...",
@@ -353,9 +353,9 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     """
     if settings.network is None:
         raise node.error("there is no network: write the field network, with hosts and links")
-    if settings.seed + settings.seeds - 1 > LARGEST_SEED:
+    if settings.seed + settings.seeds - 1 > MAX_SEED:
         raise node.error(
-            f"{settings.seeds} seeds from {settings.seed} on pass the largest seed, {LARGEST_SEED}"
+            f"{settings.seeds} seeds from {settings.seed} on pass the largest seed, {MAX_SEED}"
         )
     traces = settings.traces or Traces(no_files)
     files = {**traces.files, **settings.files}

@@ -19,7 +19,7 @@ from longfat.engine.images import find_image
 from longfat.errors import InputError
 from longfat.model.host_root import HostRoot
 
-MOST_FILE_BYTES = 8 * 1024**2
+MAX_FILE_BYTES = 8 * 1024**2
 """How large a file may be."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -149,7 +149,7 @@ def _read_file(folder: Path, parts: list[str]) -> bytes:
         descriptor = os.open(parts[-1], _READ, dir_fd=here)
         with os.fdopen(descriptor, "rb") as file:
             _check_mode(os.fstat(descriptor).st_mode)
-            return file.read(MOST_FILE_BYTES + 1)
+            return file.read(MAX_FILE_BYTES + 1)
 
 
 def _check_mode(mode: int, *, folder: bool = False) -> None:

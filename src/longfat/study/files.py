@@ -31,14 +31,14 @@ from longfat.model.packages import PinnedPackage, add_package, pinned_package, p
 from longfat.model.trace_models import MODELS
 from longfat.model.traced_links import named_trace
 from longfat.study.document import Scalar
-from longfat.study.file_reader import MOST_FILE_BYTES, FileReader
+from longfat.study.file_reader import MAX_FILE_BYTES, FileReader
 
 if TYPE_CHECKING:
     from longfat.errors import Place
     from longfat.model.network import HostRoot
     from longfat.study.node import Key, Node
 
-MOST_CASE_BYTES = 16 * 1024**2
+MAX_CASE_BYTES = 16 * 1024**2
 """How large all files of a case may be together."""
 
 # What the guest makes itself: kernel file systems, its own folders, and the hosts' names.
@@ -48,7 +48,7 @@ _TAKEN = (
 )
 # They separate the options of an overlay mount, or escape.
 _SEPARATORS = ",:\\"
-_LONGEST_NAME, _LONGEST_PATH = 255, 4000
+_MAX_NAME, _MAX_PATH = 255, 4000
 
 _SOURCES = ("from", "text", "base64")
 _FORM = "a file beside the study, or a mapping such as {from: server.py, executable: true}"
@@ -88,8 +88,8 @@ def read_file(key: Key, node: Node, *, read: FileReader) -> WrittenFile:
     else:
         source, value = "from", node
     content = _content(source, value, read=read)
-    if len(content) > MOST_FILE_BYTES:
-        raise value.error(f"the file is larger than {MOST_FILE_BYTES // 1024**2} MB")
+    if len(content) > MAX_FILE_BYTES:
+        raise value.error(f"the file is larger than {MAX_FILE_BYTES // 1024**2} MB")
     file = File(path=key.text, content=content, executable=executable)
     return WrittenFile(file=file, place=key.place)
 
@@ -121,10 +121,10 @@ def _check_path(key: Key) -> None:
         reason = "belongs to the machine itself: choose another folder, such as /opt"
     elif not path.isprintable() or any(one in path for one in _SEPARATORS):
         reason = "holds a comma, a colon, a backslash, or a character that cannot be printed"
-    elif len(path.encode()) > _LONGEST_PATH or any(
-        len(name.encode()) > _LONGEST_NAME for name in path.split("/")
+    elif len(path.encode()) > _MAX_PATH or any(
+        len(name.encode()) > _MAX_NAME for name in path.split("/")
     ):
-        reason = f"is too long: a name has at most {_LONGEST_NAME} bytes"
+        reason = f"is too long: a name has at most {_MAX_NAME} bytes"
     else:
         return
     raise InputError(f"{path[:80]!r} {reason}", place=key.place)
@@ -146,9 +146,9 @@ def check_files(files: Iterable[WrittenFile]) -> None:
                     f"{folder} is a file of this case, not a folder", place=written.place
                 )
         total += len(written.file.content)
-        if total > MOST_CASE_BYTES:
+        if total > MAX_CASE_BYTES:
             raise InputError(
-                f"with this one, a case's files are larger than {MOST_CASE_BYTES // 1024**2} MB",
+                f"with this one, a case's files are larger than {MAX_CASE_BYTES // 1024**2} MB",
                 place=written.place,
             )
 
@@ -186,8 +186,8 @@ class Traces:
             return name
         try:
             content = self._beside(name)
-            if len(content) > MOST_FILE_BYTES:
-                raise InputError(f"the file is larger than {MOST_FILE_BYTES // 1024**2} MB")
+            if len(content) > MAX_FILE_BYTES:
+                raise InputError(f"the file is larger than {MAX_FILE_BYTES // 1024**2} MB")
         except InputError as error:
             raise node.error(error.message) from None
         path = f"{_TRACES_FOLDER}/{name}"
@@ -213,7 +213,7 @@ class Traces:
 
 _PACKAGES_FORM = "a lock file beside the study, or a list of NAME==VERSION --hash=sha256:DIGEST"
 
-MOST_PACKAGES = 200
+MAX_PACKAGES = 200
 
 
 def read_packages(
@@ -254,8 +254,8 @@ def read_packages(
                 raise error if error.place else one.error(error.message) from None
             at.append(one.place)
         found, places = tuple(named.values()), tuple(at)
-    if len(found) > MOST_PACKAGES:
-        raise node.error(f"{len(found)} packages are too many: {MOST_PACKAGES} at most")
+    if len(found) > MAX_PACKAGES:
+        raise node.error(f"{len(found)} packages are too many: {MAX_PACKAGES} at most")
     return found, places
 
 

@@ -32,7 +32,7 @@ COURSES_FILE = "courses.yaml"
 OTHER_LABS = "Other labs"
 """The course of labs that name none."""
 
-_LONGEST_NAME = 80  # in a message
+_MAX_NAME = 80  # in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,8 +150,8 @@ def find_study(argument: str) -> Path:
         return path
     if argument in labs:
         return labs[argument].folder
-    if len(argument) > _LONGEST_NAME:
-        argument = f"{argument[:_LONGEST_NAME]}..."
+    if len(argument) > _MAX_NAME:
+        argument = f"{argument[:_MAX_NAME]}..."
     raise InputError(
         f"there is no file, folder or lab {argument!r}{nearest(argument, labs)} "
         f"(labs: {listed(labs)})"

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 PACKET_BYTES = 1500
 """What a packet of `max_queue_size` is taken as."""
 
-LEAST_QUEUE_BYTES = 1518
+MIN_QUEUE_BYTES = 1518
 
-MOST_MBIT = 1000
+MAX_MBIT = 1000
 """Mininet ignores a `bw` above this."""
 
 _BARE = re.compile(r"[0-9]+(\.[0-9]*)?")
@@ -90,8 +90,8 @@ def link_shape(
         who: the link, for notes.
         notes: collects what is left out or read differently.
     """
-    if megabits is not None and megabits > MOST_MBIT:
-        notes.add(who, f"bw {megabits:g}: Mininet ignores more than {MOST_MBIT}; here it counts")
+    if megabits is not None and megabits > MAX_MBIT:
+        notes.add(who, f"bw {megabits:g}: Mininet ignores more than {MAX_MBIT}; here it counts")
     if megabits == 0:
         notes.add(who, "bw 0 is left out")
         megabits = None
@@ -109,7 +109,7 @@ def link_shape(
         jitter_s=jitter_s or None,
         loss=percent / 100 if percent else None,
         queue_bytes=(
-            None if packets is None else max(LEAST_QUEUE_BYTES, round(packets) * PACKET_BYTES)
+            None if packets is None else max(MIN_QUEUE_BYTES, round(packets) * PACKET_BYTES)
         ),
     )
 

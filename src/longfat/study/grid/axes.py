@@ -40,13 +40,13 @@ from longfat.study.expressions.names import (
 from longfat.study.expressions.parser import FormulaError
 from longfat.study.expressions.terms import DIMENSIONS, Condition, Dimension, Kind, Texts
 from longfat.study.grid.templates import Text, has_expression, read_text
-from longfat.study.grid.values import MOST_CASES, Value, read_rows, read_values
+from longfat.study.grid.values import MAX_CASES, Value, read_rows, read_values
 from longfat.study.node import Node
 
 GRID_FIELDS = ("grid", "lists", "let", "where", "case_title", "figures")
 """The fields of a study that only a grid has."""
 
-MOST_NAMES = 64
+MAX_NAMES = 64
 """How many parameters and derived values a grid may have."""
 
 Combination = tuple[int, ...]
@@ -106,10 +106,10 @@ class Axes(Kinds):
             self._nodes[key.text] = node
         if not given:
             raise fields["grid"].error("the grid has no parameter, so there is no case")
-        if len(self._nodes) > MOST_NAMES:
+        if len(self._nodes) > MAX_NAMES:
             raise fields["grid"].error(
                 f"here are {len(self._nodes)} parameters and derived values, and a grid has at "
-                f"most {MOST_NAMES}"
+                f"most {MAX_NAMES}"
             )
         self.names = tuple(self._nodes)
         self.axes = tuple(key.names for key, _ in given)
@@ -120,7 +120,7 @@ class Axes(Kinds):
             else:
                 rows = read_rows(node, key.names, lists=lists, names=self.names)
                 self.values |= zip(key.names, rows, strict=True)
-            if self._count_values() > MOST_CASES:
+            if self._count_values() > MAX_CASES:
                 self._check_product(fields["grid"])
         self._templates: dict[tuple[str, int], Text] = {}
         self._check_lists(lists, [node for _, node in given])
@@ -181,13 +181,13 @@ class Axes(Kinds):
         return sum(len(self.values[names[0]]) for names in self.axes if names[0] in self.values)
 
     def _check_product(self, node: Node) -> None:
-        if self.product <= MOST_CASES:
+        if self.product <= MAX_CASES:
             return
         axes = [names[0] for names in self.axes if names[0] in self.values]
         counts = [f"{name} has {len(self.values[name]):,}" for name in axes]
         raise node.error(
             f"the grid has {self.product:,} combinations ({', '.join(counts)} values), and at most "
-            f"{MOST_CASES:,} are possible, before where leaves any out"
+            f"{MAX_CASES:,} are possible, before where leaves any out"
         )
 
     # Resolved names.

@@ -25,7 +25,7 @@ from longfat.study.expressions.terms import Number
 from longfat.study.grid.templates import has_expression
 from longfat.study.node import Node
 
-MOST_CASES = 100_000
+MAX_CASES = 100_000
 """How many combinations a grid may have, and so how many values a parameter."""
 
 MAX_STEPS = 10_000
@@ -176,8 +176,8 @@ def _named_list(node: Node, lists: Mapping[str, Node]) -> Node:
 def _check_length(count: int, node: Node) -> None:
     if not count:
         raise node.error("the list is empty, so the grid would have no case")
-    if count > MOST_CASES:
-        raise node.error(f"here are {count:,} values, and a grid has at most {MOST_CASES:,}")
+    if count > MAX_CASES:
+        raise node.error(f"here are {count:,} values, and a grid has at most {MAX_CASES:,}")
 
 
 def _key(value: Value) -> object:

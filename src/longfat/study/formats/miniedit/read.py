@@ -11,7 +11,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError, Place
 from longfat.model.case import Command
 from longfat.model.network import Host, Link, LinkImpairments, Network, Switch, problems
-from longfat.study.document import LARGEST_FILE_BYTES, MOST_NODES, parse_document
+from longfat.study.document import MAX_FILE_BYTES, MAX_NODES, parse_document
 from longfat.study.formats.miniedit.nodes import Drawn, Fields, read_host, read_switch
 from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
 from longfat.study.network import name_problem
@@ -103,11 +103,11 @@ def _document(path: Path) -> Node:
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
         with path.open("rb") as file:
-            data = file.read(_SCALE * LARGEST_FILE_BYTES + 1)
+            data = file.read(_SCALE * MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
     start = Place(str(path), 1, 1)
-    if len(data) > _SCALE * LARGEST_FILE_BYTES:
+    if len(data) > _SCALE * MAX_FILE_BYTES:
         raise InputError("the file is too large for a MiniEdit drawing", place=start)
     if not data.strip():
         raise InputError("the file is empty", place=start)
@@ -119,7 +119,7 @@ def _document(path: Path) -> Node:
     except (ValueError, RecursionError):
         raise InputError("the file is not JSON, or nested too deep", place=start) from None
     # In JSON a tab is only between values; YAML forbids it there.
-    raw = parse_document(data.replace(b"\t", b" "), file=str(path), most_nodes=_SCALE * MOST_NODES)
+    raw = parse_document(data.replace(b"\t", b" "), file=str(path), most_nodes=_SCALE * MAX_NODES)
     return Node(raw=raw, file=str(path))
 
 

@@ -27,7 +27,7 @@ from longfat.model.network import (
 )
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.mininet_options import (
-    MOST_MBIT,
+    MAX_MBIT,
     PACKET_BYTES,
     Addressing,
     Notes,
@@ -221,8 +221,8 @@ def _plain_links(
         reason = ""
         if shape != link.b_to_a:
             reason = "its directions differ"
-        elif (shape.rate_bps or 0) > MOST_MBIT * 10**6:
-            reason = f"Mininet ignores a bw of more than {MOST_MBIT}"
+        elif (shape.rate_bps or 0) > MAX_MBIT * 10**6:
+            reason = f"Mininet ignores a bw of more than {MAX_MBIT}"
         elif beyond := [
             field.key
             for field in fields_of(LinkImpairments).values()

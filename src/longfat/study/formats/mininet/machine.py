@@ -100,7 +100,7 @@ class Record:
 
 
 _DECODER = Decoder(Record)
-_MOST_TEXT = 300
+_MAX_TEXT = 300
 
 
 def read_record(content: bytes, *, file: str) -> Record:
@@ -125,7 +125,7 @@ def read_record(content: bytes, *, file: str) -> Record:
 def printable(text: str) -> str:
     """Return a text of the script's that a terminal can be shown, on one line."""
     text = printable_line(text)
-    return text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 3]}..."
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 3]}..."
 
 
 def at(file: str, where: At = (1, 1)) -> Place:
@@ -137,7 +137,7 @@ _PART = "mininet"
 _OUTPUT = ("outcome.json", "output", "record.json")
 _MEMORY_BYTES = 1 << 30
 _SCRIPTS_MEMORY_BYTES = 800 << 20
-_MOST_LINES = 3_000_000
+_MAX_LINES = 3_000_000
 _LIMIT_S = 600.0
 _STALL_CPU_S = 10.0
 _QUOTA = Quota(disk=64 << 20, files=1000, processes=256, wall=120.0)
@@ -177,7 +177,7 @@ def run_script(
         "name": path.name,
         "arguments": list(arguments),
         "memory_bytes": _SCRIPTS_MEMORY_BYTES,
-        "lines": _MOST_LINES,
+        "lines": _MAX_LINES,
         "limit_s": _LIMIT_S,
     }
     quota = replace(_QUOTA, wall=wall_s)

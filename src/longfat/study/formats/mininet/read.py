@@ -27,7 +27,7 @@ from longfat.model.network import (
 from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.typed_line import NotUnderstoodError
-from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.formats.mininet.machine import Typed, at, printable, read_record, run_script
 from longfat.study.formats.mininet.network import Reader
 from longfat.study.network import host_address, route_target, router_address
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
-_MOST_PARTS = 20_000  # as in the stand-in, whose output may be forged
+_MAX_PARTS = 20_000  # as in the stand-in, whose output may be forged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +96,8 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
     """
     record = read_record(content, file=file)
     parts = (record.nodes, record.links, record.commands, record.warnings)
-    if sum(map(len, parts)) > _MOST_PARTS:
-        raise InputError(f"more than {_MOST_PARTS:,} nodes, links and commands", place=at(file))
+    if sum(map(len, parts)) > _MAX_PARTS:
+        raise InputError(f"more than {_MAX_PARTS:,} nodes, links and commands", place=at(file))
     if record.error is not None and not record.is_started:
         raise InputError(printable(record.error.text), place=at(file, record.error.at))
     if not record.nodes:
@@ -127,10 +127,10 @@ def _text(path: Path) -> bytes:
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE_BYTES + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
-    if len(data) > LARGEST_FILE_BYTES:
+    if len(data) > MAX_FILE_BYTES:
         raise InputError("the file is too large for a script", place=at(str(path)))
     return data
 
