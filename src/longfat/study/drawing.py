@@ -62,7 +62,7 @@ def read_place(node: Node) -> tuple[float, float]:
     pair = node.sequence(_PLACE)
     if len(pair) != 2:
         raise node.error(f"found {len(pair)} values, expected {_PLACE}")
-    x, y = (_pixels(one) for one in pair)
+    x, y = (_pixels(number) for number in pair)
     return x, y
 
 
@@ -187,7 +187,7 @@ def read_drawing_field(node: Node, names: Collection[str]) -> Drawing:
         raise notes[MAX_NOTES].error(f"more than {MAX_NOTES} notes")
     return Drawing(
         colours=colours,
-        groups=tuple(_read_group(one, names) for one in groups),
+        groups=tuple(_read_group(group, names) for group in groups),
         notes=tuple(map(_read_note, notes)),
     )
 

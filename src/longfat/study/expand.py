@@ -333,10 +333,10 @@ def _in_case(name: str, node: Node, error: InputError) -> InputError:
         return error
     if error.message.startswith(where):
         return error
-    found = type(error)(f"{where}{error.message}", place=error.place)
-    if isinstance(error, UnreachableError) and isinstance(found, UnreachableError):
-        found.ends = error.ends
-    return found
+    located = type(error)(f"{where}{error.message}", place=error.place)
+    if isinstance(error, UnreachableError) and isinstance(located, UnreachableError):
+        located.ends = error.ends
+    return located
 
 
 def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Planned:
@@ -362,11 +362,11 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     try:
         check_files(files.values())
         traces.check(files)
-        found = [_in_case(name, node, one) for one in name_errors(settings)]
-        for error in found:
+        errors = [_in_case(name, node, error) for error in name_errors(settings)]
+        for error in errors:
             node.note(error)
-        if found:
-            raise found[0]
+        if errors:
+            raise errors[0]
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
         check_flows(flows, settings.network, [line.command.line for line in settings.lines])
         _check_entrypoints(settings, flows, settings.network)

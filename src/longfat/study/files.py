@@ -119,7 +119,7 @@ def _check_path(key: Key) -> None:
         reason = "is in /, which cannot be written: choose a folder, such as /opt"
     elif any(path == taken or path.startswith(f"{taken}/") for taken in _TAKEN):
         reason = "belongs to the machine itself: choose another folder, such as /opt"
-    elif not path.isprintable() or any(one in path for one in _SEPARATORS):
+    elif not path.isprintable() or any(separator in path for separator in _SEPARATORS):
         reason = "holds a comma, a colon, a backslash, or a character that cannot be printed"
     elif len(path.encode()) > _MAX_PATH or any(
         len(name.encode()) > _MAX_NAME for name in path.split("/")
@@ -206,7 +206,7 @@ class Traces:
         """
         for path, node in self._named.items():
             try:
-                named_trace(path, {name: one.file.content for name, one in files.items()})
+                named_trace(path, {name: written.file.content for name, written in files.items()})
             except InputError as error:
                 raise node.error(error.message) from None
 
@@ -238,25 +238,25 @@ def read_packages(
         name = node.line(_PACKAGES_FORM)
         try:
             lines = read(name).decode().splitlines()
-            found = pinned_packages(lines, name=name) if lines else ()
+            packages = pinned_packages(lines, name=name) if lines else ()
         except InputError as error:
             raise error if error.place else node.error(error.message) from None
         except UnicodeDecodeError:
             raise node.error(f"{name!r} is not text in UTF-8") from None
-        places = (node.place,) * len(found)
+        places = (node.place,) * len(packages)
     else:
         named: dict[str, PinnedPackage] = {}
         at = []
-        for one in node.sequence(_PACKAGES_FORM):
+        for entry in node.sequence(_PACKAGES_FORM):
             try:
-                add_package(named, pinned_package(one.line(_PACKAGES_FORM)))
+                add_package(named, pinned_package(entry.line(_PACKAGES_FORM)))
             except InputError as error:
-                raise error if error.place else one.error(error.message) from None
-            at.append(one.place)
-        found, places = tuple(named.values()), tuple(at)
-    if len(found) > MAX_PACKAGES:
-        raise node.error(f"{len(found)} packages are too many: {MAX_PACKAGES} at most")
-    return found, places
+                raise error if error.place else entry.error(error.message) from None
+            at.append(entry.place)
+        packages, places = tuple(named.values()), tuple(at)
+    if len(packages) > MAX_PACKAGES:
+        raise node.error(f"{len(packages)} packages are too many: {MAX_PACKAGES} at most")
+    return packages, places
 
 
 class Images:

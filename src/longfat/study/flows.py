@@ -126,10 +126,10 @@ def ends_of(draft: Draft) -> tuple[str, str]:
         InputError: they are not written so, or are the same.
     """
     ends = draft.fields[draft.tool]
-    found = _ENDS.fullmatch(ends.line("SOURCE -> TARGET (such as h1 -> h2)"))
-    if found is None:
+    match = _ENDS.fullmatch(ends.line("SOURCE -> TARGET (such as h1 -> h2)"))
+    if match is None:
         raise ends.expected("SOURCE -> TARGET (such as h1 -> h2)")
-    source, target = found.groups()
+    source, target = match.groups()
     if source == target:
         raise ends.error(f"the flow goes from {source} to itself")
     return source, target

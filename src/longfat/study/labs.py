@@ -193,11 +193,11 @@ def all_courses() -> Mapping[str, Course]:
         InputError: a file of courses is wrong.
         HostError: the installation is incomplete, or a plug-in cannot be loaded.
     """
-    found: dict[str, Course] = {}
+    courses: dict[str, Course] = {}
     for place in lab_places():
         if (file := place / COURSES_FILE).is_file():
-            found |= _read_courses(file)
-    return found
+            courses |= _read_courses(file)
+    return courses
 
 
 def course_of(name: str, courses: Mapping[str, Course]) -> Course:
@@ -208,15 +208,15 @@ def course_of(name: str, courses: Mapping[str, Course]) -> Course:
 
 def sorted_by_course(names: Sequence[str], courses: Mapping[str, Course]) -> list[str]:
     """Return the courses that are named, each once: the declared ones first, in their order."""
-    known = [one for one in courses if one in names]
-    others = sorted({one or OTHER_LABS for one in names} - set(known))
+    known = [name for name in courses if name in names]
+    others = sorted({name or OTHER_LABS for name in names} - set(known))
     return known + others
 
 
 @cache
 def _read_courses(file: Path) -> dict[str, Course]:
     root = Node(raw=read_document(file), file=str(file))
-    found = {}
+    courses = {}
     for key, node in root.named("courses by their ids").items():
         fields = node.fields("a course's title and what it is about", allowed=("title", "about"))
         if "title" not in fields:
@@ -224,8 +224,8 @@ def _read_courses(file: Path) -> dict[str, Course]:
         texts = {name: _read_texts(fields[name]) for name in fields}
         if ENGLISH not in texts["title"]:
             raise fields["title"].error(f"the title is not there in English: {ENGLISH}")
-        found[key] = Course(id=key, titles=texts["title"], about=texts.get("about", {}))
-    return found
+        courses[key] = Course(id=key, titles=texts["title"], about=texts.get("about", {}))
+    return courses
 
 
 def _read_texts(node: Node) -> dict[str, str]:

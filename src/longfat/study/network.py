@@ -90,8 +90,9 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
     links = tuple(
         link
-        for one in link_nodes
-        if (link := one.attempt(partial(read_link, one, names, traces=traces))) is not None
+        for link_node in link_nodes
+        if (link := link_node.attempt(partial(read_link, link_node, names, traces=traces)))
+        is not None
         and {link.a, link.b} <= set(names)
     )
     testbed = read_testbed(fields["testbed"]) if "testbed" in fields else None
@@ -103,8 +104,8 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
         **read_fields(Network, fields),
     )
     # What is wrong with the whole is known once all parts of it are.
-    found = problems(network) if is_whole(node, before) else ()
-    for problem in found:
+    defects = problems(network) if is_whole(node, before) else ()
+    for problem in defects:
         where = names[str(problem.path[1])] if problem.path[0] != "links" else None
         if where is None:
             assert isinstance(problem.path[1], int)
@@ -154,10 +155,10 @@ def _written(node: Node, problem: Problem) -> Node:
 
 
 def _leads(node: Node, path: list[str]) -> bool:
-    found: Node | None = node
+    inner: Node | None = node
     for name in path:
-        found = None if found is None else _child(found, name)
-    return found is not None
+        inner = None if inner is None else _child(inner, name)
+    return inner is not None
 
 
 def _child(node: Node, name: str) -> Node | None:
@@ -326,12 +327,12 @@ def read_directions(
 
 
 def _read_ends(node: Node, ends: tuple[str, str], what: str) -> dict[str, Node]:
-    found = {}
+    values = {}
     for key, value in node.items(what):
         if key.text not in ends:
             raise value.error(f"{key.text!r} is no end of this link: write {ends[0]} or {ends[1]}")
-        found[key.text] = value
-    return found
+        values[key.text] = value
+    return values
 
 
 def _read_impairments(fields: Mapping[str, Node], traces: Traces | None) -> dict[str, Any]:
@@ -340,14 +341,14 @@ def _read_impairments(fields: Mapping[str, Node], traces: Traces | None) -> dict
     taken_back = {
         _IMPAIRMENTS[key].name: None for key in fields if key in _IMPAIRMENTS and key not in given
     }
-    found = {**taken_back, **read_fields(LinkImpairments, given)}
+    values = {**taken_back, **read_fields(LinkImpairments, given)}
     if "trace" in given:
         if traces is None:
             raise given["trace"].error(
                 "a trace begins with the traffic: give it to the link itself, and not to an event"
             )
-        found["trace"] = traces.path(given["trace"])
-    return found
+        values["trace"] = traces.path(given["trace"])
+    return values
 
 
 # Addresses and routes.

@@ -254,10 +254,10 @@ class Node:
         """
         allowed = tuple(allowed)
         every = (*allowed, *also_allowed)
-        found = {}
+        values = {}
         for key, value in self.items(what):
             if key.text in every:
-                found[key.text] = value
+                values[key.text] = value
                 continue
             unknown = InputError(
                 f"unknown field {key.text!r}{nearest(key.text, every)} "
@@ -267,7 +267,7 @@ class Node:
             if not collect_errors:
                 raise unknown
             self.note(unknown)
-        return found
+        return values
 
     def named(self, what: str) -> dict[str, Node]:
         """Return the values of a mapping whose keys are names that the user chose.
@@ -275,14 +275,14 @@ class Node:
         Raises:
             InputError: it is no mapping, or a key is no name.
         """
-        found = {}
+        values = {}
         for key, value in self.items(what):
             if not _NAME.fullmatch(key.text):
                 self.note(
                     InputError(f"{key.text!r} cannot be a name: write {NAME_RULE}", place=key.place)
                 )
-            found[key.text] = value
-        return found
+            values[key.text] = value
+        return values
 
     def sequence(self, what: str) -> list[Node]:
         """Return the values of a sequence.
@@ -326,7 +326,7 @@ class Node:
         if not isinstance(self.raw, Scalar) or self.raw.block is None:
             return [self]
         start = self.raw.block
-        found = []
+        lines = []
         begun: tuple[Mark, str] | None = None
         for index, line in enumerate(self.raw.text.split("\n")):
             text = line.strip()
@@ -340,11 +340,11 @@ class Node:
             if text.endswith("\\"):
                 begun = mark, text[:-1].rstrip()
             else:
-                found.append((mark, text))
+                lines.append((mark, text))
                 begun = None
-        found += [begun] if begun is not None else []
+        lines += [begun] if begun is not None else []
         return [
-            replace(self, raw=Scalar(mark=mark, text=text, plain=False)) for mark, text in found
+            replace(self, raw=Scalar(mark=mark, text=text, plain=False)) for mark, text in lines
         ]
 
     def boolean(self) -> bool:
@@ -398,7 +398,7 @@ def typed_lines(key: Key, value: Node, *, form: str) -> Iterator[tuple[str, str,
     if not key.names:
         raise InputError(f"found no node, expected {form}", place=key.place)
     values = value.sequence("a list of lines") if value.is_sequence else [value]
-    texts = [line for one in values for line in one.lines()]
+    texts = [line for node in values for line in node.lines()]
     if not texts:
         raise value.error("there is no line")
     check_lines(value, len(texts) * len(key.names))

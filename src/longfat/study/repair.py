@@ -318,16 +318,16 @@ def with_routes(
     for name, own in at.items():
         host = hosts[name]
         hops = _next_hops(name, own, at, hosts)
-        ways = {segment: via for segment, via in hops.items() if segment in wanted}
+        next_hops = {segment: via for segment, via in hops.items() if segment in wanted}
         missing: dict[str, str] = {}
-        for segment, via in ways.items():
+        for segment, via in next_hops.items():
             target = next(iter(one.network for one in _on(segment, at)), None)
             if target is None or segment in own or not _lacks(network, name, target):
                 continue
             missing[str(target)] = via
         if not missing:
             continue
-        only = set(ways.values())
+        only = set(next_hops.values())
         has_default = any(route.to == "default" for route in host.routes)
         if len(only) == 1 and not has_default:
             missing = {"default": next(iter(only))}

@@ -94,12 +94,12 @@ def read_figures(
         InputError: something in it is wrong.
     """
     samples = known_samples(planned.case for planned in cases.values())
-    found: list[FigureSpec] = []
+    figures: list[FigureSpec] = []
     for entry in node.sequence(f"a list of figures, each {_FORM}"):
         title, body = _titled(entry)
         reader = _Reader(body, known, rows, samples)
-        found.append(reader.read(title, taken=[figure.name for figure in found]))
-    return tuple(found)
+        figures.append(reader.read(title, taken=[figure.name for figure in figures]))
+    return tuple(figures)
 
 
 def _titled(entry: Node) -> tuple[str | None, Node]:
@@ -134,9 +134,9 @@ class _Reader:
                 raise InputError(f"{key.text!r} is no field{COMMA_HINT}", place=key.place)
         kinds = [key.text for key, _ in items if key.text in _FIELDS]
         if len(kinds) != 1:
-            found = "none of them" if not kinds else " and ".join(kinds)
+            present = "none of them" if not kinds else " and ".join(kinds)
             raise self._node.error(
-                f"a figure shows one of {', '.join(_FIELDS)}, and here is {found}: write {_FORM}"
+                f"a figure shows one of {', '.join(_FIELDS)}, and here is {present}: write {_FORM}"
             )
         (kind,) = kinds
         fields = self._node.fields("a figure", allowed=(kind, *_FIELDS[kind]))
@@ -318,7 +318,7 @@ class _Reader:
             return ()
         node = self._fields[field]
         items = node.sequence("a list of parameters") if node.is_sequence else [node]
-        found = []
+        names = []
         for item in items:
             name = item.line("a parameter")
             if name not in self._axes.values:
@@ -326,10 +326,10 @@ class _Reader:
                     f"there is no parameter {name!r}{nearest(name, self._axes.values)} "
                     f"(there are: {listed(self._axes.values)})"
                 )
-            if name in found:
+            if name in names:
                 raise item.error(f"{name!r} is here twice")
-            found.append(name)
-        return tuple(found)
+            names.append(name)
+        return tuple(names)
 
     def _check_once(
         self,
@@ -408,7 +408,7 @@ def _read_log(
         return frozenset()
     node = fields["log"]
     items = node.sequence("a list of axes") if node.is_sequence else [node]
-    found = set()
+    axes = set()
     for item in items:
         axis = item.line("an axis")
         if axis not in _AXES[kind]:
@@ -421,8 +421,8 @@ def _read_log(
                     f"{over.text} is 0 or less in some cases, and a logarithmic axis has no "
                     f"place for them: leave them out by where: {over.text} > 0"
                 )
-        found.add(axis)
-    return frozenset(found)
+        axes.add(axis)
+    return frozenset(axes)
 
 
 def _read_ranges(
@@ -436,8 +436,8 @@ def _read_ranges(
     if "range" not in fields:
         return {}
     shown = {"x": what if kind == "cdf" else over, "y": what, "colour": what}
-    found = fields["range"].fields("axes with their ends", allowed=_AXES[kind])
-    return {axis: _ends(node, shown[axis]) for axis, node in found.items()}
+    ranges = fields["range"].fields("axes with their ends", allowed=_AXES[kind])
+    return {axis: _ends(node, shown[axis]) for axis, node in ranges.items()}
 
 
 def _ends(node: Node, quantity: Quantity | None) -> Ends:
@@ -474,5 +474,5 @@ def _read_labels(fields: Mapping[str, Node], kind: str) -> dict[str, str]:
     if "labels" not in fields:
         return {}
     axes = ("x", "y", "colour") if kind == "heat" else ("x", "y")
-    found = fields["labels"].fields("axes with their labels", allowed=axes)
-    return {axis: node.line("a label") for axis, node in found.items()}
+    labels = fields["labels"].fields("axes with their labels", allowed=axes)
+    return {axis: node.line("a label") for axis, node in labels.items()}

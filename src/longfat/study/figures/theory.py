@@ -43,7 +43,7 @@ def read_curves(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
     assert spec.over is not None
     if spec.over.term is None:
         raise node.error(f"{spec.over.text!r} is a text, and a curve needs an axis of numbers")
-    found = []
+    curves = []
     for key, value in node.items("formulas by their labels (such as {Mathis: ...})"):
         theory = _read(key.text, value, spec, spec.what)
         for group in _groups(spec, theory):
@@ -54,8 +54,8 @@ def read_curves(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
                     "the axis, so there is no curve: name one of them in by or each"
                 )
             _check_constant(value, spec, theory, group, allowed=along)
-        found.append(theory)
-    return tuple(found)
+        curves.append(theory)
+    return tuple(curves)
 
 
 def read_marks(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
@@ -72,7 +72,7 @@ def read_marks(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
     shown: dict[str, Quantity | None] = {"x": spec.over, "y": spec.what}
     if spec.kind.value == "cdf":
         shown = {"x": spec.what}
-    found = []
+    theories = []
     for axis, marks in node.fields("axes with their marks", allowed=tuple(shown)).items():
         quantity = shown[axis]
         if quantity is None or quantity.term is None:
@@ -81,8 +81,8 @@ def read_marks(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
             theory = _read(key.text, value, spec, quantity, axis=axis)
             for group in _groups(spec, theory):
                 _check_constant(value, spec, theory, group)
-            found.append(theory)
-    return tuple(found)
+            theories.append(theory)
+    return tuple(theories)
 
 
 def _read(label: str, node: Node, spec: FigureSpec, shown: Quantity, *, axis: str = "") -> Theory:
@@ -99,7 +99,7 @@ def _read(label: str, node: Node, spec: FigureSpec, shown: Quantity, *, axis: st
         )
     names = tuple(parts.names)
     assert spec.rows.axes is not None
-    together = {one: set(names) for names in spec.rows.axes.axes for one in names}
+    together = {name: set(names) for names in spec.rows.axes.axes for name in names}
     needed = set(spec.rows.parameters_of(names))
     each_series = any(needed & together[name] for name in spec.by)
     return Theory(label=label, term=term, names=names, axis=axis, each_series=each_series)

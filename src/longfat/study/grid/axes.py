@@ -217,13 +217,13 @@ class Axes(Kinds):
             return self._kind_of_texts(name, values)
         kind: Dimension | None = None
         for value in values:
-            found = self._dimension(value, node)
-            if kind is not None and found is not None and found != kind:
+            dimension = self._dimension(value, node)
+            if kind is not None and dimension is not None and dimension != kind:
                 raise node.error(
-                    f"{values[0].text!r} is {kind} and {value.text!r} is {found}: the values of "
-                    "one parameter are of one kind"
+                    f"{values[0].text!r} is {kind} and {value.text!r} is {dimension}: the values "
+                    "of one parameter are of one kind"
                 )
-            kind = kind if kind is not None else found
+            kind = kind if kind is not None else dimension
         if reason := writable(kind):
             raise node.error(reason)
         return kind, tuple(dict.fromkeys(value.times for value in values if value.times))
@@ -250,9 +250,9 @@ class Axes(Kinds):
     def _read_derived(self, name: str, node: Node) -> tuple[Kind, tuple[str, ...]]:
         text = node.line("an expression (such as rate * rtt)")
         if has_expression(text):
-            found = read_text(node, self)
-            self.derived[name] = found
-            return Texts(), found.names
+            template = read_text(node, self)
+            self.derived[name] = template
+            return Texts(), template.names
         start = node.text().find(text)
         try:
             expression = parse_expression(text, self)
@@ -264,14 +264,16 @@ class Axes(Kinds):
     def _read_filters(self, node: Node) -> list[_Filter]:
         conditions = node.sequence("a list of conditions") if node.is_sequence else [node]
         filters = []
-        for one in conditions:
-            text = one.text("a condition (such as cc == cubic or rtt > 10ms)")
+        for part in conditions:
+            text = part.text("a condition (such as cc == cubic or rtt > 10ms)")
             try:
                 condition, names = parse_condition(text, self)
             except FormulaError as error:
-                raise InputError(error.message, place=one.place_of(error.offset)) from None
+                raise InputError(error.message, place=part.place_of(error.offset)) from None
             if not any(self.parameters_of([name]) for name in names):
-                raise one.error("the condition names no parameter, so it is the same for all cases")
+                raise part.error(
+                    "the condition names no parameter, so it is the same for all cases"
+                )
             filters.append(_Filter(condition, names))
         return filters
 
@@ -319,7 +321,9 @@ class Axes(Kinds):
         Raises:
             InputError: one is used nowhere.
         """
-        used = self._closure([*names, *(name for one in self._filters for name in one.names)])
+        used = self._closure(
+            [*names, *(name for condition in self._filters for name in condition.names)]
+        )
         labels = {axis[0] for axis in self.axes}
         for name, node in self._nodes.items():
             if name not in used and name not in labels:
@@ -341,7 +345,7 @@ class Axes(Kinds):
         Raises:
             InputError: a value cannot be computed, or nothing is left.
         """
-        found = False
+        is_any_left = False
         counts = [range(len(self.values[names[0]])) for names in self.axes]
         widths = [len(names) for names in self.axes]
         for chosen in itertools.product(*counts):
@@ -349,10 +353,10 @@ class Axes(Kinds):
             pairs = zip(chosen, widths, strict=True)
             combination = tuple(index for index, width in pairs for _ in range(width))
             bindings = self._bind(combination)
-            if all(holds(one.condition, bindings) for one in self._filters):
-                found = True
+            if all(holds(condition.condition, bindings) for condition in self._filters):
+                is_any_left = True
                 yield combination, bindings
-        if not found:
+        if not is_any_left:
             assert self._where is not None
             raise self._where.error(
                 f"the conditions leave nothing of the grid's {self.product:,} combinations"
@@ -424,16 +428,18 @@ class Axes(Kinds):
 
     def settings(self, combination: Combination, bindings: Bindings) -> dict[str, ParameterValue]:
         """Return what each parameter is in a combination."""
-        found = {}
+        settings = {}
         for (name, values), index in zip(self.values.items(), combination, strict=True):
             value = values[index]
             if value.unit is None:
-                found[name] = ParameterValue(text=bindings.shown[name])
+                settings[name] = ParameterValue(text=bindings.shown[name])
             elif value.times is None:
-                found[name] = ParameterValue(text=value.text, number=value.number, unit=value.unit)
+                settings[name] = ParameterValue(
+                    text=value.text, number=value.number, unit=value.unit
+                )
             else:
                 kind = self._kinds[name]
                 unit = _UNITS.get(kind, Unit.COUNT) if isinstance(kind, Dimension) else Unit.COUNT
                 number = bindings.numbers[name] / (8.0 if unit is Unit.BYTES else 1.0)
-                found[name] = ParameterValue(text=value.text, number=number, unit=unit)
-        return found
+                settings[name] = ParameterValue(text=value.text, number=number, unit=unit)
+        return settings

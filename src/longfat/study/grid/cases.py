@@ -104,7 +104,9 @@ def read_grid(
         expansion.check(axes.product, values=weight)
     combinations = list(axes.combinations(on_case=limits.on_case))
     expansion.check(len(combinations), values=weight)
-    names = case_names(axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet)
+    names = case_names(
+        axes.values, (combination for combination, _ in combinations), only=only, quiet=axes.quiet
+    )
     maker = _Maker(axes=axes, parts=parts, title=title, root=root)
     cases, rows = {}, {}
     for name, (combination, bindings) in zip(names, combinations, strict=True):
@@ -163,7 +165,10 @@ def further_errors(
         possible = axes.combinations(on_case=limits.on_case)
         combinations = list(itertools.islice(possible, limits.max_cases))
         names = case_names(
-            axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet
+            axes.values,
+            (combination for combination, _ in combinations),
+            only=only,
+            quiet=axes.quiet,
         )
     except InputError:
         return
@@ -179,8 +184,8 @@ def further_errors(
         tried = max(1, min(_TRIED, limits.max_values // (10 * fields[field].raw.weight)))
         for name, (combination, bindings) in list(zip(names, combinations, strict=True))[:tried]:
             limits.on_case()
-            for one in part.errors(combination, bindings):
-                yield maker.in_case(name, combination, one, part.parameters)
+            for error in part.errors(combination, bindings):
+                yield maker.in_case(name, combination, error, part.parameters)
 
 
 def check_no_grid(fields: Mapping[str, Node]) -> None:
@@ -203,7 +208,9 @@ class _Part:
         self._template = read_template(node, axes)
         self.names = self._template.names
         self.parameters = axes.parameters_of(self.names)
-        self._at = tuple(i for i, one in enumerate(axes.values) if one in self.parameters)
+        self._at = tuple(
+            i for i, parameter in enumerate(axes.values) if parameter in self.parameters
+        )
         self._read: dict[Combination, Mapping[str, Any]] = {}
         self._tried: set[Combination] = set()
 

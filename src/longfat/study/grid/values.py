@@ -153,14 +153,16 @@ def read_rows(
             )
         rows.append([(_read_value(cell, names), cell) for cell in cells])
     _check_length(len(rows), node)
-    found = tuple(_checked(list(column), repeats=True) for column in zip(*rows, strict=True))
+    values_by_column = tuple(
+        _checked(list(column), repeats=True) for column in zip(*rows, strict=True)
+    )
     seen: set[tuple[object, ...]] = set()
-    for row, values in zip(node.sequence(form), zip(*found, strict=True), strict=True):
+    for row, values in zip(node.sequence(form), zip(*values_by_column, strict=True), strict=True):
         key = tuple(_key(value) for value in values)
         if key in seen:
             raise row.error(f"the row {[value.text for value in values]} is here twice")
         seen.add(key)
-    return found
+    return values_by_column
 
 
 def _named_list(node: Node, lists: Mapping[str, Node]) -> Node:
@@ -190,7 +192,7 @@ def _checked(values: list[tuple[Value, Node]], *, repeats: bool = False) -> tupl
     is_text = any(value.unit is None for value, _ in values)
     seen: dict[object, str] = {}
     kinds: dict[object, Value] = {}
-    found = []
+    checked = []
     for written, node in values:
         # 6.1 beside 6.12-rc1 is as much a text as that.
         value = Value(text=written.text, node=written.node) if is_text else written
@@ -198,7 +200,7 @@ def _checked(values: list[tuple[Value, Node]], *, repeats: bool = False) -> tupl
         if key in seen and not repeats:
             raise node.error(f"{value.text!r} is here twice, first as {seen[key]!r}")
         seen[key] = value.text
-        found.append(value)
+        checked.append(value)
         if is_text or value.is_free or value.times:
             continue
         kinds.setdefault(value.unit, value)
@@ -208,7 +210,7 @@ def _checked(values: list[tuple[Value, Node]], *, repeats: bool = False) -> tupl
                 f"{first.text!r} is {_kind(first)} and {other.text!r} is {_kind(other)}: the "
                 "values of one parameter are of one kind"
             )
-    return tuple(found)
+    return tuple(checked)
 
 
 def _kind(value: Value) -> str:
@@ -219,16 +221,16 @@ def _read_value(node: Node, names: Collection[str], unit: str = "") -> Value:
     text = node.line("a value (such as 10ms, 8 or cubic)")
     if has_expression(text):
         return Value(text=text, node=node)
-    found = _QUANTITY.fullmatch(text)
+    match = _QUANTITY.fullmatch(text)
     if unit:
-        if found is None or found[2]:
+        if match is None or match[2]:
             raise node.error(f"{text!r} is not a bare number, and the unit {unit!r} is given below")
         known = unit in names
         text = f"{text} {unit}" if known or unit[0].isalpha() else f"{text}{unit}"
-        found = _QUANTITY.fullmatch(text)
-    if found is None:
+        match = _QUANTITY.fullmatch(text)
+    if match is None:
         return Value(text=text)
-    number, suffix = found.groups()
+    number, suffix = match.groups()
     if suffix in names:
         return Value(text=text, number=float(number), unit=Unit.COUNT, times=suffix)
     try:
@@ -298,14 +300,14 @@ def _distinct(
 ) -> list[Value] | None:
     """Return values with so many digits, or None once two of them or an end are equal."""
     numbers: set[float | None] = set(ends)
-    found = []
+    values = []
     for number in exact:
         value = _rounded(number, like, digits)
         if value.number in numbers:
             return None
         numbers.add(value.number)
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def _rounded(number: float, like: Value, digits: int) -> Value:

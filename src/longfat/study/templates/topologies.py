@@ -375,19 +375,19 @@ class DataCentre(Template):
             links.append(f"[{switch}, {router}, {{addresses: {{{router}: 10.1.{leaf}.254/24}}}}]")
             centre = (layout[names[0]][0] + layout[names[-1]][0]) // 2
             layout |= {switch: (centre, 60 + 220), router: (centre, 60 + 110)}
-            # One route for each rack, by turns over the spines; the way back is over the same.
-            ways = {
+            # One route for each rack, by turns over the spines; the reverse path is over the same.
+            next_hops = {
                 f"10.1.{other}.0/24": f"10.2.{leaf}.{2 * self._spine(leaf, other) + 1}"
                 for other in leaves
                 if other != leaf
             }
-            routes = ", ".join(f"{to}: {via}" for to, via in ways.items())
+            routes = ", ".join(f"{to}: {via}" for to, via in next_hops.items())
             hosts[router] = f"{{forwards: yes, routes: {{{routes}}}}}"
         for spine in range(self.spines):
             name = f"spine{spine + 1}"
             layout[name] = (60 + (2 * spine + 1) * width // (2 * self.spines), 60)
-            ways = {f"10.1.{leaf}.0/24": f"10.2.{leaf}.{2 * spine}" for leaf in leaves}
-            routes = ", ".join(f"{to}: {via}" for to, via in ways.items())
+            next_hops = {f"10.1.{leaf}.0/24": f"10.2.{leaf}.{2 * spine}" for leaf in leaves}
+            routes = ", ".join(f"{to}: {via}" for to, via in next_hops.items())
             hosts[name] = f"{{forwards: yes, routes: {{{routes}}}}}"
             for leaf in leaves:
                 ends = (
