@@ -173,7 +173,7 @@ class CaseResolver:
         over: its aggregates over many cases, without nested ones.
     """
 
-    functions: Mapping[str, str] = dict.fromkeys(_OWN_WORDS, "one value")
+    functions: tuple[str, ...] = _OWN_WORDS
 
     def __init__(
         self,
@@ -255,9 +255,8 @@ class CaseResolver:
 
     # Metrics of each case.
 
-    def case_metric(self, syntax: Syntax, compiler: Compiler) -> CaseMetric | Samples:
+    def case_metric(self, syntax: Syntax) -> CaseMetric | Samples:
         """See `Resolver`."""
-        del compiler
         token, *filters = syntax.children
         text, offset = str(token), offset_of(token)
         flow, _, name = text.rpartition(".")

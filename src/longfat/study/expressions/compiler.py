@@ -8,7 +8,7 @@ position of its character.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NoReturn, Protocol
 
 from lark import Token
@@ -57,11 +57,11 @@ class Resolver(Protocol):
 
     Attributes:
         kinds: the names.
-        functions: the functions that it has in addition to `ARGUMENTS`, likewise.
+        functions: the names of the functions that it has in addition to `ARGUMENTS`.
     """
 
     kinds: Kinds
-    functions: Mapping[str, str]
+    functions: tuple[str, ...]
 
     def use(self, name: str, offset: int) -> None:
         """Record that a name, or an unquoted text, is used.
@@ -80,7 +80,7 @@ class Resolver(Protocol):
             FormulaError: there is none.
         """
 
-    def case_metric(self, syntax: Syntax, compiler: Compiler) -> Term:
+    def case_metric(self, syntax: Syntax) -> Term:
         """Return the metric of each case: `FLOW.METRIC`, with or without filters.
 
         Raises:
@@ -176,7 +176,7 @@ class Compiler:
             case "metric":
                 return self._resolver.metric(token)
             case "case_metric":
-                return self._resolver.case_metric(syntax, self)
+                return self._resolver.case_metric(syntax)
         return self._name(token)
 
     def _build(self, syntax: Syntax, parts: list[Any]) -> Term | Condition:

@@ -88,7 +88,7 @@ class NameResolver:
         names: the names in the expression.
     """
 
-    functions: Mapping[str, str] = {}
+    functions: tuple[str, ...] = ()
 
     def __init__(self, kinds: Kinds) -> None:
         self.kinds = kinds
@@ -110,9 +110,8 @@ class NameResolver:
             f"{token} is a metric, and here nothing has been measured yet", offset=offset_of(token)
         )
 
-    def case_metric(self, syntax: Syntax, compiler: Compiler) -> NoReturn:
+    def case_metric(self, syntax: Syntax) -> NoReturn:
         """Refuse a metric, likewise."""
-        del compiler
         self.metric(syntax.children[0])
 
     def call(self, name: str, offset: int, arguments: list[Syntax], compiler: Compiler) -> None:

@@ -184,8 +184,8 @@ def further_errors(
         tried = max(1, min(_TRIED, limits.max_values // (10 * fields[field].raw.weight)))
         for name, (combination, bindings) in list(zip(names, combinations, strict=True))[:tried]:
             limits.on_case()
-            for error in part.errors(combination, bindings):
-                yield maker.in_case(name, combination, error, part.parameters)
+            for problem in part.errors(combination, bindings):
+                yield maker.in_case(name, combination, problem, part.parameters)
 
 
 def check_no_grid(fields: Mapping[str, Node]) -> None:
