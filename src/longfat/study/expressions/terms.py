@@ -250,10 +250,10 @@ def product(first: Term, rest: Sequence[tuple[str, Term]]) -> Folded:
         if dimension is None or term.dimension is None:
             dimension = None
         else:
-            direction = 1 if sign == "*" else -1
+            power = 1 if sign == "*" else -1
             dimension = Dimension(
-                dimension.data + direction * term.dimension.data,
-                dimension.time + direction * term.dimension.time,
+                dimension.data + power * term.dimension.data,
+                dimension.time + power * term.dimension.time,
             )
     depth = checked_depth(first, *(term for _, term in rest))
     return Folded(first, tuple(rest), dimension, depth)
