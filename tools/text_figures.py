@@ -34,12 +34,11 @@ from pathlib import Path
 from longfat.errors import InputError
 from longfat.model.spread import quantile
 from longfat.study import Study, known_metrics, read_study
-from longfat.study.claims.aggregates import ResultScope
-from longfat.study.claims.columns import number
 from longfat.study.claims.compiler import parse_number
-from longfat.study.claims.formula import FormulaError
-from longfat.study.claims.rows import Rows
-from longfat.study.claims.terms import PLAIN, Results, Term
+from longfat.study.claims.rows import ResultScope, Rows
+from longfat.study.expressions.evaluation import number
+from longfat.study.expressions.parser import FormulaError
+from longfat.study.expressions.terms import PLAIN, Results, Term
 from longfat.study.text import FIGURE, find_texts
 
 _LONGFAT = Path(sys.executable).with_name("longfat")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.study.reproduced import all_experiments
+from longfat.study.labs import all_experiments
 from tests.command import longfat
 
 CHEAP = "hystart-80ms"

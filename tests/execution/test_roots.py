@@ -16,7 +16,7 @@ from longfat.execution import run_case
 from longfat.execution.runs import Run
 from longfat.model.case import Case
 from longfat.study import Planned, read_study
-from longfat.study.files import reads_beside
+from longfat.study.file_reader import folder_reader
 from longfat.study.formats.convert import convert_text
 from longfat.study.formats.write import study_text
 from longfat.study.read import parse_study
@@ -184,7 +184,7 @@ def test_the_image_decides_the_case_and_its_place_does_not(tmp_path: Path) -> No
     assert Case.from_json(json.loads(json.dumps(as_docker.to_json()))) == as_docker
     written = study_text(title="Roots", case=as_docker)
     assert "root: image.tar" in written
-    read = parse_study(written, name="x", beside=reads_beside(tmp_path / "a"))
+    read = parse_study(written, name="x", beside=folder_reader(tmp_path / "a"))
     assert read.cases["default"].case == as_docker
     for suffix in (".mn", ".py"):
         converted = convert_text(tmp_path / "a", suffix=suffix)

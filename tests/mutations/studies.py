@@ -14,7 +14,7 @@ from longfat.model.case import Case
 from longfat.model.trace import parse_trace
 from longfat.study import read_study
 from longfat.study.check import check_text, repaired
-from longfat.study.files import reads_beside
+from longfat.study.file_reader import folder_reader
 from longfat.study.formats.miniedit import read_miniedit
 from longfat.study.formats.mininet import network_of, read_mininet
 from longfat.study.formats.mininet.machine import run_script
@@ -45,7 +45,7 @@ def broken_networks() -> list[bytes]:
 def check_mistakes(folder: Path, content: bytes) -> None:
     """All that is told of a study has its place, and a repair does what it says."""
     text = content.decode("utf-8", "replace")
-    checked = check_text(text, name="x.yaml", beside=reads_beside(folder))
+    checked = check_text(text, name="x.yaml", beside=folder_reader(folder))
     mistakes = [one for one in checked.findings if one.is_mistake]
     if bool(mistakes) == (checked.study is not None):
         raise WrongError("a study has mistakes and can be run, or neither")
@@ -56,7 +56,7 @@ def check_mistakes(folder: Path, content: bytes) -> None:
             raise WrongError(f"a mistake stands nowhere: {place}")
     if checked.repair:
         again = check_text(
-            repaired(text, checked.repair), name="x.yaml", beside=reads_beside(folder)
+            repaired(text, checked.repair), name="x.yaml", beside=folder_reader(folder)
         )
         if any(isinstance(one.error, UnreachableError) for one in again.findings):
             raise WrongError("a repair repairs nothing")

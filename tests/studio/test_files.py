@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from longfat.studio.live.drawn_network import cannot_take, read_drawing
-from longfat.study.files import reads_beside
+from longfat.study.file_reader import folder_reader
 from tests.studio.test_jobs import ask, ended
 
 STUDY = """\
@@ -76,7 +76,7 @@ def test_files_are_read_beside_the_document_only(client: TestClient, path: str) 
 
 
 def test_what_runs_cannot_take_other_files(workspace: Path, path: str) -> None:
-    beside = reads_beside((workspace / path).parent)
+    beside = folder_reader((workspace / path).parent)
     now = read_drawing(STUDY, name="mine", case=None, beside=beside)
     assert cannot_take(now, read_drawing(STUDY, name="mine", case=None, beside=now.beside)) == []
     (workspace / "mine" / "hello").write_text("another")

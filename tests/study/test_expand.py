@@ -12,7 +12,7 @@ from longfat.model.case import Case, Command
 from longfat.model.metric import Unit
 from longfat.model.traffic import Iperf3, Ping
 from longfat.study import DEFAULT_CASE, Planned, known_metrics, read_study
-from longfat.study.files import reads_empty
+from longfat.study.file_reader import empty_files
 from tests.paths import REPOSITORY
 
 NETWORK = """\
@@ -247,7 +247,7 @@ def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
         flow = "flows: {x: {ping: h1 -> h2}}\n" if linked else ""
         (tmp_path / "network.yaml").write_text(f"title: x\n{network}{flow}", encoding="utf-8")
         # The image that a host is shown with is nowhere.
-        beside = reads_empty if "root:" in network else None
+        beside = empty_files if "root:" in network else None
         study = read_study(tmp_path / "network.yaml", beside=beside)
         found.append(study.cases["default"].case.network)
     assert len(found[0].links) == 4

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from longfat.errors import InputError
 from longfat.model.metric import Metric, Unit
 from longfat.study import read_study
-from longfat.study.claims.aggregates import ResultScope
-from longfat.study.claims.columns import holds
 from longfat.study.claims.compiler import parse_claim
-from longfat.study.claims.formula import FormulaError
-from longfat.study.claims.rows import Rows
+from longfat.study.claims.rows import ResultScope, Rows
 from longfat.study.document import Mark, Scalar
+from longfat.study.expressions.evaluation import holds
+from longfat.study.expressions.parser import FormulaError
 from longfat.study.node import Node
 from tests.paths import REPOSITORY
 

@@ -1,4 +1,4 @@
-"""Labs by name, and paths that win over them."""
+"""Labs and published experiments by name, and paths that take precedence over labs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ import pytest
 from longfat.common import resources
 from longfat.errors import InputError
 from longfat.study import Heading, read_heading, read_study
-from longfat.study.courses import all_courses, course_of, sorted_by_course
-from longfat.study.labs import all_labs, find_lab, find_study
+from longfat.study.labs import (
+    StudyFolder,
+    all_courses,
+    all_experiments,
+    all_labs,
+    course_of,
+    find_experiments,
+    find_lab,
+    find_study,
+    sorted_by_course,
+)
 from longfat.study.text import LanguageChoice
 from tests.study.messages import BASE
 
@@ -109,3 +118,31 @@ def test_texts(tmp_path: Path) -> None:
     assert here.text_files == {"en": tmp_path / "README.md"}
     (tmp_path / "text.md").write_text("")
     assert here.text_files == {"en": tmp_path / "text.md"}
+
+
+WITHOUT_AN_ADDRESS = {"ten-flows"}
+"""Experiments whose data have no public address that is known."""
+
+
+@pytest.mark.parametrize("experiment", all_experiments().values(), ids=lambda one: one.name)
+def test_an_experiment_names_its_source(experiment: StudyFolder) -> None:
+    study = read_study(experiment.study_file)
+    assert study.name == experiment.name
+    assert study.published is not None
+    assert study.published.source
+    assert study.published.figures
+    assert study.claims
+    if experiment.name not in WITHOUT_AN_ADDRESS:
+        assert study.published.address
+        assert study.published.authors
+        assert study.published.place
+        assert experiment.text_files
+
+
+def test_experiments_are_found_by_name() -> None:
+    names = list(all_experiments())
+    assert names == sorted(names)
+    found = find_experiments(("hystart-80ms", "dctcp-queue", "hystart-80ms"))
+    assert [one.name for one in found] == ["hystart-80ms", "dctcp-queue"]
+    with pytest.raises(InputError, match=r"no published experiment 'dctcp'.*did you mean"):
+        find_experiments(("dctcp",))

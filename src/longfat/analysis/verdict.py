@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from longfat import shown_in_notebook
 from longfat.errors import InputError
 from longfat.model.spread import Spread, spread_of
-from longfat.study.claims.aggregates import NotRunError
+from longfat.study.claims.aggregates import NotRunError, Tally
 from longfat.study.claims.rows import Table
-from longfat.study.claims.tally import Tally
 
 if TYPE_CHECKING:
     from longfat.execution.runs import Run

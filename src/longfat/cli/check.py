@@ -14,8 +14,8 @@ from longfat.cli.options import json_option
 from longfat.common.atomic import write_over
 from longfat.errors import ExitCode, InputError
 from longfat.study.check import Checked, Finding, check_text, repaired
-from longfat.study.document import LARGEST_FILE_BYTES, decode_text, find_document, is_binary
-from longfat.study.files import reads_beside
+from longfat.study.document import MAX_FILE_BYTES, decode_text, find_document, is_binary
+from longfat.study.file_reader import folder_reader
 from longfat.study.labs import find_study
 from longfat.study.read import STUDY_FILE, not_a_study
 
@@ -54,14 +54,14 @@ def check(studies: tuple[str, ...], *, fix: bool, as_json: bool) -> None:
 
 
 def _check(file: Path) -> Checked:
-    return check_text(_text_of(file), name=str(file), beside=reads_beside(file.parent))
+    return check_text(_text_of(file), name=str(file), beside=folder_reader(file.parent))
 
 
 def _text_of(file: Path) -> str:
     """Return the text of a study; the file may be a pipe, such as /dev/stdin."""
     try:
         with file.open("rb") as opened:
-            data = opened.read(LARGEST_FILE_BYTES + 1)
+            data = opened.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{file}: cannot be read: {reason}") from None

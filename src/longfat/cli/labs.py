@@ -22,8 +22,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import ExitCode, HostError, InputError
 from longfat.execution.compile import expected_virtual_s
 from longfat.study import Study, read_study
-from longfat.study.courses import all_courses, course_of, sorted_by_course
-from longfat.study.labs import StudyFolder, all_labs
+from longfat.study.labs import StudyFolder, all_courses, all_labs, course_of, sorted_by_course
 from longfat.study.text import LanguageChoice, StudyText, read_texts
 
 

@@ -12,7 +12,7 @@ import click
 
 from longfat.cli.completion import complete_case
 from longfat.engine.machine.pace import MAX_FACTOR, MIN_FACTOR
-from longfat.study.expand import LARGEST_SEED
+from longfat.study.expand import MAX_SEED
 
 _Option = Callable[[Any], Any]
 
@@ -46,7 +46,7 @@ def seed_option(text: str, *, default: int | None = None) -> _Option:
     """
     return click.option(
         "--seed",
-        type=click.IntRange(min=0, max=LARGEST_SEED),
+        type=click.IntRange(min=0, max=MAX_SEED),
         default=default,
         show_default=default is not None,
         help=text,

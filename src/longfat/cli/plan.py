@@ -28,7 +28,7 @@ from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.study import read_study
 from longfat.study.choose import check_names, choose_cases
-from longfat.study.expand import MOST_SEEDS
+from longfat.study.expand import MAX_SEEDS
 from longfat.study.labs import find_study
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _ratio(spread: Any) -> dict[str, float]:
 @cases_option("Plan")
 @click.option(
     "--seeds",
-    type=click.IntRange(min=1, max=MOST_SEEDS),
+    type=click.IntRange(min=1, max=MAX_SEEDS),
     metavar="N",
     help="Plan N seeds for each case in place of the study's number.",
 )

@@ -26,8 +26,8 @@ from longfat.output.report.fidelity import NOT_KNOWN, StudyFidelity, verdict_fid
 from longfat.output.report.reproduced_page import reproduced_markdown
 from longfat.output.report.values import BAND, MISSING, band_text
 from longfat.study import read_study
-from longfat.study.expand import MOST_SEEDS
-from longfat.study.reproduced import all_experiments, find_experiments
+from longfat.study.expand import MAX_SEEDS
+from longfat.study.labs import all_experiments, find_experiments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option("--all", "runs_all", is_flag=True, help="Run all experiments.")
 @click.option(
     "--seeds",
-    type=click.IntRange(min=1, max=MOST_SEEDS),
+    type=click.IntRange(min=1, max=MAX_SEEDS),
     metavar="N",
     help="Run each case with N seeds in place of the study's number.",
 )

@@ -27,7 +27,7 @@ from longfat.execution.runs.space import write_error
 from longfat.output.report import print_verdict, write_report
 from longfat.study import read_study
 from longfat.study.choose import check_names
-from longfat.study.expand import MOST_SEEDS
+from longfat.study.expand import MAX_SEEDS
 from longfat.study.labs import find_study
 from longfat.study.timing import parse_testbed
 
@@ -53,7 +53,7 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
 @seed_option("Use this seed in place of the study's; of several seeds, as the first.")
 @click.option(
     "--seeds",
-    type=click.IntRange(min=1, max=MOST_SEEDS),
+    type=click.IntRange(min=1, max=MAX_SEEDS),
     metavar="N",
     help="Run each case with N seeds in place of the study's number.",
 )

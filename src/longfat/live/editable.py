@@ -32,8 +32,13 @@ from longfat.model.network import (
 from longfat.model.network.check import problems
 from longfat.model.network.impairments import UNIMPAIRED
 from longfat.model.trace_models import MODELS
-from longfat.study.addresses import host_address, route_target, router_address
-from longfat.study.network import name_problem, read_section
+from longfat.study.network import (
+    host_address,
+    name_problem,
+    read_section,
+    route_target,
+    router_address,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

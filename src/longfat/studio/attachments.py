@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat.study.files import BesideFolder, ReadBeside, reads_nothing
+from longfat.study.file_reader import FileReader, FolderReader, no_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
 
-def beside_of(body: RequestBody, workspace: Workspace) -> ReadBeside:
+def beside_of(body: RequestBody, workspace: Workspace) -> FileReader:
     """Return a reader of the files beside a request's document.
 
     Args:
@@ -24,10 +24,10 @@ def beside_of(body: RequestBody, workspace: Workspace) -> ReadBeside:
     return document_beside(workspace, path=body.maybe_text("path"), lab=body.maybe_name("lab"))
 
 
-def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) -> ReadBeside:
+def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) -> FileReader:
     """Return a reader of the files beside a document; see `beside_of`."""
     if path is None and lab is None:
-        return reads_nothing
+        return no_files
 
     def folder() -> Path:
         if path is None:
@@ -36,5 +36,5 @@ def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) 
         return workspace.folder(above) if above else workspace.root
 
     if path is None:
-        return BesideFolder(folder)  # the image of a lab is not the student's
-    return BesideFolder(folder, find_image=workspace.stores.find_image)
+        return FolderReader(folder)  # the image of a lab is not the student's
+    return FolderReader(folder, find_image=workspace.stores.find_image)

@@ -16,7 +16,7 @@ from longfat.model.network import shaped_interfaces
 from longfat.studio.error_responses import problem_of
 from longfat.study.check import check_text
 from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
-from longfat.study.files import ReadBeside, reads_nothing
+from longfat.study.file_reader import FileReader, no_files
 
 if TYPE_CHECKING:
     from longfat.model.case import Case
@@ -29,7 +29,7 @@ def check(
     text: str,
     *,
     name: str,
-    beside: ReadBeside = reads_nothing,
+    beside: FileReader = no_files,
     limits: ExpansionLimits = DEFAULT_LIMITS,
 ) -> dict[str, Any]:
     """Return the content of a study, or its problems, as `CheckResult`.

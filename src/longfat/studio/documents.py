@@ -32,7 +32,7 @@ from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import MachineTurns
 from longfat.studio.urls import RUNS
 from longfat.study.check import proposed
-from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.schema import study_schema
 from longfat.study.text import read_text
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
 # A MiniEdit file may be this much larger than the study that it becomes.
-_LARGEST_BYTES = 4 * LARGEST_FILE_BYTES
+_LARGEST_BYTES = 4 * MAX_FILE_BYTES
 
 _MOST_LINKS = 100_000
 _MOST_AUTOMATIC = 10_000

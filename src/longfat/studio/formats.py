@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
 from longfat.study.expansion import ExpansionLimits, TooLargeError
-from longfat.study.files import reads_empty
+from longfat.study.file_reader import empty_files
 from longfat.study.formats.convert import convert_text
 from longfat.study.formats.open import SCRIPT_SUFFIX
 from longfat.study.read import parse_study
@@ -80,7 +80,7 @@ def check_size(text: str, limits: ExpansionLimits, *, name: str) -> None:
         InputError: it is larger; other mistakes in it are reported when it is converted.
     """
     try:
-        parse_study(text, name=name, beside=reads_empty, limits=limits)
+        parse_study(text, name=name, beside=empty_files, limits=limits)
     except InputError as error:
         for one in error.mistakes:
             if isinstance(one, TooLargeError):
@@ -114,7 +114,7 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
             raise InputError(f"{name[:80]!r}: cannot be a file's name: {error}") from None
         try:
             # Other formats have no files, so their content is not needed.
-            found = convert_text(file, suffix=suffix, beside=reads_empty)
+            found = convert_text(file, suffix=suffix, beside=empty_files)
         except InputError as error:
             place = error.place
             if place is not None:

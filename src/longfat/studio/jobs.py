@@ -21,7 +21,7 @@ from longfat.studio.job import Job
 from longfat.studio.plan import JobRequest, make_plan
 from longfat.studio.requests import MOST_LANGUAGES, read_json
 from longfat.studio.threads import run_in_threadpool
-from longfat.study.expand import MOST_SEEDS
+from longfat.study.expand import MAX_SEEDS
 from longfat.study.text import LanguageChoice
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
             lab=body.maybe_name("lab"),
             path=body.maybe_text("path"),
             cases=body.names("cases"),
-            seeds=body.maybe_integer("seeds", least=1, most=MOST_SEEDS),
+            seeds=body.maybe_integer("seeds", least=1, most=MAX_SEEDS),
             language=LanguageChoice(wanted=body.names("languages", most=MOST_LANGUAGES)),
         )
         job = await run_in_threadpool(jobs.start, requested)

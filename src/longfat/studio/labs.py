@@ -14,8 +14,14 @@ from longfat.output.report.text import page_text, place_network
 from longfat.studio.requests import asked_language
 from longfat.studio.threads import run_in_threadpool
 from longfat.study import read_heading, read_study
-from longfat.study.courses import all_courses, course_of, sorted_by_course
-from longfat.study.labs import OTHER_LABS, Labs, StudyFolder
+from longfat.study.labs import (
+    OTHER_LABS,
+    Labs,
+    StudyFolder,
+    all_courses,
+    course_of,
+    sorted_by_course,
+)
 from longfat.study.text import ANY, ENGLISH, LanguageChoice, StudyText, language_of, read_texts
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from longfat.studio.formats import SUFFIXES
 from longfat.studio.saved_runs import load_kept
 from longfat.studio.study_reader import STUDIO_LIMITS
 from longfat.studio.urls import RUNS
-from longfat.study.expand import LARGEST_SEED
+from longfat.study.expand import MAX_SEED
 from longfat.study.read import STUDY_FILE, parse_study
 from longfat.study.text import ANY, LanguageChoice, StudyText, read_text, text_file_name
 
@@ -150,9 +150,9 @@ def _chosen(study: Study, *, names: Sequence[str], seeds: int | None) -> dict[st
         if names and name not in names:
             continue
         count = planned.seeds if seeds is None else seeds
-        if planned.case.seed + count - 1 > LARGEST_SEED:
+        if planned.case.seed + count - 1 > MAX_SEED:
             raise InputError(
-                f"{count} seeds from {planned.case.seed} on pass the largest seed, {LARGEST_SEED}"
+                f"{count} seeds from {planned.case.seed} on pass the largest seed, {MAX_SEED}"
             )
         found[name] = replace(planned, seeds=count)
     return found

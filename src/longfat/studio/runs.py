@@ -28,7 +28,7 @@ from longfat.studio.saved_runs import KeptRuns, delete_kept, load_kept
 from longfat.studio.share import case_order, shared_page, study_of
 from longfat.studio.threads import run_in_threadpool
 from longfat.study import STUDY_FILE
-from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.formats.write import study_text
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
         warnings: list[str] = []
         if is_live(run):  # with the changes made by hand
             check_kept(run)
-            text = workspace.read(f"{path}/{STUDY_FILE}", most_bytes=LARGEST_FILE_BYTES).decode()
+            text = workspace.read(f"{path}/{STUDY_FILE}", most_bytes=MAX_FILE_BYTES).decode()
             warnings = kept_recording(workspace, path)["left_out"]
         else:
             title = f"{run.study or run.folder.parent.name}: {run.name}"

@@ -18,7 +18,7 @@ from longfat.model.units import format_quantity
 from longfat.output.report.record import PAGE
 from longfat.studio.http_error import HttpError
 from longfat.studio.urls import RUNS, report_url
-from longfat.study.files import MOST_CASE_BYTES
+from longfat.study.files import MAX_CASE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
 # It includes the files of a case; JSON takes up to three characters for a byte of text.
-_LARGEST_MANIFEST = 4 * 1024**2 + 3 * MOST_CASE_BYTES
+_LARGEST_MANIFEST = 4 * 1024**2 + 3 * MAX_CASE_BYTES
 _MOST_TOLD = 4
 # The metrics that best distinguish runs of a flow, if they have them.
 _KEY_METRICS = ("receiver_bps", "avg_s", "retransmits", "loss")

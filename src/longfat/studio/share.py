@@ -18,8 +18,8 @@ from longfat.model.host_root import HostRoot
 from longfat.output.report import report_page
 from longfat.studio.study_reader import STUDIO_LIMITS
 from longfat.study import STUDY_FILE, Planned, Study
-from longfat.study.document import LARGEST_FILE_BYTES
-from longfat.study.files import reads_empty
+from longfat.study.document import MAX_FILE_BYTES
+from longfat.study.file_reader import empty_files
 from longfat.study.read import parse_study
 from longfat.study.text import ANY, LANGUAGES, LanguageChoice, StudyText, text_file_name
 
@@ -101,7 +101,7 @@ def _their_study(
     with contextlib.suppress(InputError, UnicodeDecodeError):
         kept = _kept_text(workspace, f"{place}/{STUDY_FILE}") or ""
         # The files beside the study are not stored; the cases of the runs have their contents.
-        study = parse_study(kept, name=STUDY_FILE, beside=reads_empty, limits=STUDIO_LIMITS)
+        study = parse_study(kept, name=STUDY_FILE, beside=empty_files, limits=STUDIO_LIMITS)
         if all(_fits(study.cases.get(name), runs) for name, runs in cases.items()):
             name = Path(place).name
             text = _kept_study_text(workspace, place, language)
@@ -119,7 +119,7 @@ def _kept_study_text(
 
 
 def _kept_text(workspace: Workspace, path: str) -> str | None:
-    content = workspace.read_or_none(path, most_bytes=LARGEST_FILE_BYTES)
+    content = workspace.read_or_none(path, most_bytes=MAX_FILE_BYTES)
     return None if content is None else content.decode("utf-8-sig")
 
 

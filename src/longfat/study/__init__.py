@@ -1,11 +1,9 @@
 """Studies: the file format, and the way from a file to cases and claims.
 
 Reading has three layers. `document` handles YAML and places; `node` reads single values;
-`read`, `expand`, `network`, `flows` and `claims` implement the study format. A grid's cases come
-from `grid` (parameters), `templates` (values with expressions in them) and `gridcases`,
-which combines both. `write` is the inverse of `read`; `miniedit` and `mininet` handle
-Mininet's files, `open` reads a network from any of them, and `convert` converts between
-them.
+`read`, `expand`, `network`, `flows` and `files` implement the study format. A grid's cases come
+from `grid`. Claims, figures and grids are written in the language of `expressions`. `formats` has
+the inverse of `read`, readers and writers of Mininet's files, and the conversion between them.
 """
 
 from longfat.study.claims.claims import Claim

@@ -16,8 +16,8 @@ from longfat.errors import InputError, Place
 from longfat.study.document import parse_document
 from longfat.study.expand import read_network_setup, read_setup
 from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
-from longfat.study.files import ReadBeside, reads_nothing
-from longfat.study.images import Images
+from longfat.study.file_reader import FileReader, no_files
+from longfat.study.files import Images, Traces
 from longfat.study.model import Study
 from longfat.study.network import read_network
 from longfat.study.node import Node
@@ -25,7 +25,6 @@ from longfat.study.proposal import propose
 from longfat.study.reachability import UnreachableError
 from longfat.study.read import parse_study
 from longfat.study.repair import Edit, repair, unreached
-from longfat.study.traces import Traces
 
 _TOP_KEY = re.compile(r"^[A-Za-z_]\w*:", re.MULTILINE)
 
@@ -65,7 +64,7 @@ def check_text(
     text: str,
     *,
     name: str,
-    beside: ReadBeside = reads_nothing,
+    beside: FileReader = no_files,
     limits: ExpansionLimits = DEFAULT_LIMITS,
 ) -> Checked:
     """Check a study's text.
@@ -108,7 +107,7 @@ def check_text(
 
 
 def _repair_of(
-    text: str, *, name: str, beside: ReadBeside, needed: Sequence[tuple[str, str]] = ()
+    text: str, *, name: str, beside: FileReader, needed: Sequence[tuple[str, str]] = ()
 ) -> tuple[Edit, ...]:
     node = _network_of(text, name=name)
     if node is None:
@@ -126,7 +125,7 @@ def proposed(
     *,
     name: str,
     automatic: Collection[str],
-    beside: ReadBeside = reads_nothing,
+    beside: FileReader = no_files,
 ) -> tuple[Edit, ...]:
     """Return addresses and routes for a link that was just drawn; see `longfat.study.proposal`.
 

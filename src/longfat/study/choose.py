@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.study.expand import LARGEST_SEED
+from longfat.study.expand import MAX_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,9 +78,7 @@ def choose_cases(
         if testbed is not None:
             case = on_testbed(case, testbed)
         count = planned.seeds if seeds is None else seeds
-        if case.seed + count - 1 > LARGEST_SEED:
-            raise InputError(
-                f"{count} seeds from {case.seed} on pass the largest seed, {LARGEST_SEED}"
-            )
+        if case.seed + count - 1 > MAX_SEED:
+            raise InputError(f"{count} seeds from {case.seed} on pass the largest seed, {MAX_SEED}")
         chosen[name] = dataclasses.replace(planned, case=case, seeds=count)
     return chosen

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LARGEST_FILE_BYTES = 256 * 1024
-DEEPEST_NESTING = 16
-MOST_NODES = 20_000
+MAX_FILE_BYTES = 256 * 1024
+MAX_NESTING = 16
+MAX_NODES = 20_000
 """How many values a file may hold, counting what an alias repeats each time.
 
 Every 64 characters of a text count as one more.
@@ -167,7 +167,7 @@ def read_content(path: Path) -> bytes:
             found = "it is not a regular file" if path.exists() else "there is no such file"
             raise InputError(f"{path}: {found}")
         with path.open("rb") as file:
-            return file.read(LARGEST_FILE_BYTES + 1)
+            return file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read: {reason}") from None
@@ -205,13 +205,13 @@ def decode_text(data: bytes, *, file: str) -> str:
         ) from None
 
 
-def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> Raw:
+def parse_document(data: bytes, *, file: str, most_nodes: int = MAX_NODES) -> Raw:
     """Read YAML.
 
     Args:
         data: the file's bytes.
         file: the file as the user named it, for messages.
-        most_nodes: how many values it may hold, counted as for `MOST_NODES`; how
+        most_nodes: how many values it may hold, counted as for `MAX_NODES`; how
             many bytes grows with it.
 
     Returns:
@@ -221,9 +221,9 @@ def parse_document(data: bytes, *, file: str, most_nodes: int = MOST_NODES) -> R
         InputError: as `read_document`.
     """
     start = Place(file, 1, 1)
-    if len(data) > LARGEST_FILE_BYTES * most_nodes // MOST_NODES:
+    if len(data) > MAX_FILE_BYTES * most_nodes // MAX_NODES:
         raise InputError(
-            f"the file is larger than {LARGEST_FILE_BYTES // 1024} KB, too large for a study",
+            f"the file is larger than {MAX_FILE_BYTES // 1024} KB, too large for a study",
             place=start,
         )
     text = decode_text(data, file=file)
@@ -380,8 +380,8 @@ class _Builder:
         return replace(target, mark=mark)
 
     def _check_depth(self, depth: int, mark: Mark) -> None:
-        if len(self._open) + depth > DEEPEST_NESTING:
-            raise self._error(f"nested more than {DEEPEST_NESTING} deep", mark)
+        if len(self._open) + depth > MAX_NESTING:
+            raise self._error(f"nested more than {MAX_NESTING} deep", mark)
 
     def _add(self, raw: Raw, anchor: str | None, mark: Mark) -> None:
         self._nodes += raw.weight

@@ -1,11 +1,12 @@
-"""The `drawing` field: annotations of the drawing of a network.
+"""The `layout` and `drawing` fields: positions of a network's nodes, and annotations.
 
-Like `layout` it decides no result and is no part of a case, so notes, groups and colours
-change no digest and no cached result. Pixels count as in `layout`.
+Neither decides a result or is part of a case, so notes, groups and colours change no digest and
+no cached result. Pixels count from the drawing's upper left corner, to the right and down.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -14,18 +15,72 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.fields import REQUIRED, declare, fields_of, read_fields
 from longfat.model.kinds import Names, OneOf, Text
-from longfat.study.layout import read_place
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from longfat.study.node import Node
 
+MAX_PX = 1_000_000
+"""The largest coordinate of a node, in pixels."""
+
+_NUMBER = re.compile(r"-?[0-9]{1,16}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?")
+_PLACE = "a place as two numbers of pixels (such as [120, 80])"
+
+
+def read_layout(node: Node, names: Collection[str]) -> dict[str, tuple[float, float]]:
+    """Read the positions of nodes.
+
+    Args:
+        node: the value of `layout`: a mapping of nodes to pairs of numbers.
+        names: the nodes that there are, in any case.
+
+    Returns:
+        Places in pixels, to the right and down; of some nodes or all.
+
+    Raises:
+        InputError: there is no such node, or its place is none.
+    """
+    places = {}
+    for key, value in node.items("a mapping of nodes to places (such as {h1: [120, 80]})"):
+        if key.text not in names:
+            raise InputError(
+                f"there is no node {key.text!r}{nearest(key.text, names)} "
+                f"(there are: {listed(names)})",
+                place=key.place,
+            )
+        places[key.text] = read_place(value)
+    return places
+
+
+def read_place(node: Node) -> tuple[float, float]:
+    """Read two numbers of pixels, to the right and down.
+
+    Raises:
+        InputError: it is something else.
+    """
+    pair = node.sequence(_PLACE)
+    if len(pair) != 2:
+        raise node.error(f"found {len(pair)} values, expected {_PLACE}")
+    x, y = (_pixels(number) for number in pair)
+    return x, y
+
+
+def _pixels(node: Node) -> float:
+    text = node.line("a number of pixels")
+    if not _NUMBER.fullmatch(text):
+        raise node.expected("a number of pixels")
+    value = float(text)
+    if abs(value) > MAX_PX:
+        raise node.error(f"{text} is outside of what is allowed: -{MAX_PX} to {MAX_PX}")
+    return value
+
+
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "grey")
 """The page has one of each name for its light and one for its dark theme."""
 
-MOST_NOTES = 200
-LONGEST_NOTE = 2000
+MAX_NOTES = 200
+MAX_NOTE_LENGTH = 2000
 
 _COLOUR = OneOf(what="a colour", options=COLOURS)
 
@@ -128,11 +183,11 @@ def read_drawing_field(node: Node, names: Collection[str]) -> Drawing:
             colours[key.text] = _COLOUR.read(value)
     groups = fields["groups"].sequence("a list of groups") if "groups" in fields else []
     notes = fields["notes"].sequence("a list of notes") if "notes" in fields else []
-    if len(notes) > MOST_NOTES:
-        raise notes[MOST_NOTES].error(f"more than {MOST_NOTES} notes")
+    if len(notes) > MAX_NOTES:
+        raise notes[MAX_NOTES].error(f"more than {MAX_NOTES} notes")
     return Drawing(
         colours=colours,
-        groups=tuple(_read_group(one, names) for one in groups),
+        groups=tuple(_read_group(group, names) for group in groups),
         notes=tuple(map(_read_note, notes)),
     )
 
@@ -156,8 +211,8 @@ def _read_note(node: Node) -> Note:
         if key not in fields:
             raise node.error(f"the note has no {key}: write {{text: ..., at: [120, 80]}}")
     text = fields["text"].text("a note's text")
-    if len(text) > LONGEST_NOTE:
-        raise fields["text"].error(f"a note has at most {LONGEST_NOTE} characters")
+    if len(text) > MAX_NOTE_LENGTH:
+        raise fields["text"].error(f"a note has at most {MAX_NOTE_LENGTH} characters")
     return Note(text=text, at=read_place(fields["at"]), **read_fields(Note, fields))
 
 

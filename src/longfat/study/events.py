@@ -26,8 +26,7 @@ from longfat.model.kinds import time_text
 from longfat.model.network import LinkImpairments
 from longfat.model.timeline import EventError, timeline
 from longfat.model.traffic.schedule import latest_ends_s
-from longfat.study.links import read_ways
-from longfat.study.network import check_host
+from longfat.study.network import check_host, read_directions
 from longfat.study.node import check_lines, typed_lines
 
 if TYPE_CHECKING:
@@ -117,8 +116,8 @@ def _not_one(entry: Node, keys: Sequence[Key]) -> InputError:
 def _written(event: Event, entry: Node, fields: Mapping[str, Node]) -> WrittenEvent:
     places = {key: value.place for key, value in fields.items()}
     if "to" in fields:
-        for _, way in fields["to"].items("properties by end"):
-            places |= {key.text: key.place for key, _ in way.items("properties")}
+        for _, direction in fields["to"].items("properties by end"):
+            places |= {key.text: key.place for key, _ in direction.items("properties")}
     return WrittenEvent(event=event, place=entry.place, places=places)
 
 
@@ -136,22 +135,22 @@ def _read_when(entry: Node, fields: Mapping[str, Node]) -> dict[str, Any]:
 def _read_lines(
     entry: Node, key: Key, value: Node, fields: Mapping[str, Node]
 ) -> Iterator[WrittenEvent]:
-    when = _read_when(entry, {one: node for one, node in fields.items() if one in _WHEN})
+    when = _read_when(entry, {field: node for field, node in fields.items() if field in _WHEN})
     for name, line, place in typed_lines(key, value, form="one"):
-        places = {one: node.place for one, node in fields.items()} | {name: key.place}
+        places = {field: node.place for field, node in fields.items()} | {name: key.place}
         event = TypedLine(node=name, line=line, **when)
         yield WrittenEvent(event=event, place=place, places=places)
 
 
 def _read_link(entry: Node, fields: Mapping[str, Node]) -> LinkChange:
     form = "a link as [NODE, NODE]"
-    ends = [one.line("a node's name") for one in fields["link"].sequence(form)]
+    ends = [end.line("a node's name") for end in fields["link"].sequence(form)]
     if len(ends) != 2:
         raise fields["link"].error(
             f"a link has two ends, and here are {len(ends)}: write [NODE, NODE]"
         )
     a, b = ends
-    ways = read_ways(fields, (a, b))
+    directions = read_directions(fields, (a, b))
     values = {**_read_when(entry, fields), **read_fields(LinkChange, fields)}
     if values.get("down") and values.get("up"):
         raise fields["up"].error("it cannot go down and come up at once: leave out one of the two")
@@ -163,17 +162,17 @@ def _read_link(entry: Node, fields: Mapping[str, Node]) -> LinkChange:
             )
     if values.get("up") and "for" in fields:
         raise fields["for"].error("up is for good: write for where the link goes down")
-    if not values.get("down") and not values.get("up") and not any(ways):
+    if not values.get("down") and not values.get("up") and not any(directions):
         raise entry.error(
             "nothing changes of the link: write down, up, or properties of a link "
             f"({listed(fields_of(LinkImpairments))})"
         )
     a_to_b, b_to_a = (
         PropertyChange(
-            given=LinkImpairments(**way),
-            taken_back=tuple(name for name, value in way.items() if value is None),
+            given=LinkImpairments(**direction),
+            taken_back=tuple(name for name, value in direction.items() if value is None),
         )
-        for way in ways
+        for direction in directions
     )
     return LinkChange(a=a, b=b, a_to_b=a_to_b, b_to_a=b_to_a, **values)
 

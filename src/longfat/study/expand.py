@@ -35,19 +35,26 @@ from longfat.model.network import ROOT_NAMESPACE, Network
 from longfat.model.packages import PinnedPackage
 from longfat.model.traffic import Flow
 from longfat.study.events import WrittenEvent, check_events, read_events
-from longfat.study.files import ReadBeside, WrittenFile, check_files, read_file, reads_nothing
-from longfat.study.flows import Draft, check_flows, draft_flow, ends_of, merge_flow, read_flow
-from longfat.study.images import Images
+from longfat.study.file_reader import FileReader, no_files
+from longfat.study.files import Images, Traces, WrittenFile, check_files, read_file, read_packages
+from longfat.study.flows import (
+    Draft,
+    WrittenProbe,
+    check_flows,
+    check_probes,
+    draft_flow,
+    ends_of,
+    merge_flow,
+    read_flow,
+    read_probe,
+)
 from longfat.study.model import Planned
 from longfat.study.network import SETUP, check_host, read_network
 from longfat.study.node import Node, check_lines, typed_lines
-from longfat.study.packages import read_packages
-from longfat.study.probes import Written, check_probes, read_probe
 from longfat.study.reachability import UnreachableError
-from longfat.study.traces import Traces
 
-LARGEST_SEED = 2**63 - 1
-MOST_SEEDS = 1000
+MAX_SEED = 2**63 - 1
+MAX_SEEDS = 1000
 
 SETTINGS = (
     *("kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes"),
@@ -100,13 +107,13 @@ class Settings:
         "that was",
     )
     seed: int = declare(
-        Integer(most=LARGEST_SEED),
+        Integer(most=MAX_SEED),
         default=1,
         label="Seed",
         help="decides every random number of the machine",
     )
     seeds: int = declare(
-        Integer(least=1, most=MOST_SEEDS),
+        Integer(least=1, most=MAX_SEEDS),
         default=1,
         label="Seeds",
         help="how many times each case is run, with `seed`, `seed` + 1, ...",
@@ -125,7 +132,7 @@ class Settings:
     packages_places: tuple[Place, ...] = ()
     setup: tuple[Line, ...] = ()
     flows: Mapping[str, Draft] = field(default_factory=dict)
-    probes: Mapping[str, Written] = field(default_factory=dict)
+    probes: Mapping[str, WrittenProbe] = field(default_factory=dict)
     events: tuple[WrittenEvent, ...] = ()
 
     @property
@@ -134,7 +141,7 @@ class Settings:
         return self.network_setup + self.setup
 
 
-def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadBeside) -> Settings:
+def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: FileReader) -> Settings:
     """Read the fields of a study or case, on top of what is common.
 
     Args:
@@ -184,7 +191,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: ReadB
     )
 
 
-def _read_files(node: Node, files: dict[str, WrittenFile], *, beside: ReadBeside) -> None:
+def _read_files(node: Node, files: dict[str, WrittenFile], *, beside: FileReader) -> None:
     for key, value in node.items("files by their paths in the machine"):
         if value.is_null:
             _drop("file", files, key.text, value)
@@ -192,7 +199,7 @@ def _read_files(node: Node, files: dict[str, WrittenFile], *, beside: ReadBeside
             files[key.text] = file
 
 
-def _read_probes(node: Node, probes: dict[str, Written]) -> None:
+def _read_probes(node: Node, probes: dict[str, WrittenProbe]) -> None:
     for name, value in node.named("probes by name").items():
         if value.is_null:
             _drop("probe", probes, name, value)
@@ -271,7 +278,7 @@ def _read_entry(entry: Node, form: str) -> list[Line]:
     ]
 
 
-def name_mistakes(settings: Settings) -> Iterator[InputError]:
+def name_errors(settings: Settings) -> Iterator[InputError]:
     """Find nodes that are not there, which can be reported though other things are wrong, too.
 
     Args:
@@ -326,10 +333,10 @@ def _in_case(name: str, node: Node, error: InputError) -> InputError:
         return error
     if error.message.startswith(where):
         return error
-    found = type(error)(f"{where}{error.message}", place=error.place)
-    if isinstance(error, UnreachableError) and isinstance(found, UnreachableError):
-        found.ends = error.ends
-    return found
+    located = type(error)(f"{where}{error.message}", place=error.place)
+    if isinstance(error, UnreachableError) and isinstance(located, UnreachableError):
+        located.ends = error.ends
+    return located
 
 
 def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Planned:
@@ -346,20 +353,20 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     """
     if settings.network is None:
         raise node.error("there is no network: write the field network, with hosts and links")
-    if settings.seed + settings.seeds - 1 > LARGEST_SEED:
+    if settings.seed + settings.seeds - 1 > MAX_SEED:
         raise node.error(
-            f"{settings.seeds} seeds from {settings.seed} on pass the largest seed, {LARGEST_SEED}"
+            f"{settings.seeds} seeds from {settings.seed} on pass the largest seed, {MAX_SEED}"
         )
-    traces = settings.traces or Traces(reads_nothing)
+    traces = settings.traces or Traces(no_files)
     files = {**traces.files, **settings.files}
     try:
         check_files(files.values())
         traces.check(files)
-        found = [_in_case(name, node, one) for one in name_mistakes(settings)]
-        for mistake in found:
-            node.note(mistake)
-        if found:
-            raise found[0]
+        errors = [_in_case(name, node, error) for error in name_errors(settings)]
+        for error in errors:
+            node.note(error)
+        if errors:
+            raise errors[0]
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
         check_flows(flows, settings.network, [line.command.line for line in settings.lines])
         _check_entrypoints(settings, flows, settings.network)

@@ -1,7 +1,7 @@
 """How far a study may expand: a short text can make many cases, and each holds the whole study.
 
 The cost of reading a study, in time and memory, grows with what its cases hold together. It is
-counted in the values of the document (`longfat.study.document.MOST_NODES`) and the nodes and links
+counted in the values of the document (`longfat.study.document.MAX_NODES`) and the nodes and links
 of networks, before the cases are made as far as it is known then, and while they are.
 """
 

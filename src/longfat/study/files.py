@@ -1,61 +1,45 @@
-"""The field `files`: what a study puts into the machine, written inline or in files beside it.
+"""The fields `files` and `packages`, and the images and traces that a network names.
 
     files:
       /etc/frr/daemons: daemons
       /opt/lab/server.py: {from: server.py, executable: true}
       /tmp/notes: {text: inline text}
+    packages: requirements.lock
 
-A study may come from an untrusted source, and what it reads ends in results that are
-published. So it reads only what lies in its own folder: not through `..` or a link, and
-nothing hidden, since the folder may be a home directory.
+or
+
+    packages:
+      - pylsqpack==0.3.24 --hash=sha256:5df8...
+
+All of them go into the machine of a case. They are written inline or lie beside the study, where
+`longfat.study.file_reader` reads them. No package is installed by reading: the case that is run
+has them.
 """
 
 from __future__ import annotations
 
 import base64
-import contextlib
-import errno
-import os
 import posixpath
-import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-from longfat.engine.images import find_image
 from longfat.errors import InputError
 from longfat.model.case import File
-from longfat.model.host_root import HostRoot
+from longfat.model.packages import PinnedPackage, add_package, pinned_package, pinned_packages
+from longfat.model.trace_models import MODELS
+from longfat.model.traced_links import named_trace
 from longfat.study.document import Scalar
+from longfat.study.file_reader import MAX_FILE_BYTES, FileReader
 
 if TYPE_CHECKING:
     from longfat.errors import Place
+    from longfat.model.network import HostRoot
     from longfat.study.node import Key, Node
 
-MOST_FILE_BYTES = 8 * 1024**2
-"""How large a file may be."""
-
-MOST_CASE_BYTES = 16 * 1024**2
+MAX_CASE_BYTES = 16 * 1024**2
 """How large all files of a case may be together."""
-
-
-class ReadBeside(Protocol):
-    """What reads the files beside a study."""
-
-    def __call__(self, path: str, /) -> bytes:
-        """Return a file by its relative path; raises `InputError` without a place."""
-
-    def image(self, path: str, /) -> HostRoot:
-        """Return the image that a file or folder is, unpacked into the cache; likewise."""
-
-
-class FindImage(Protocol):
-    """What finds an image, and unpacks it into the cache."""
-
-    def __call__(self, path: Path, *, name: str) -> HostRoot:
-        """Return the reference to it; as `longfat.engine.images.find_image`."""
-
 
 # What the guest makes itself: kernel file systems, its own folders, and the hosts' names.
 _TAKEN = (
@@ -64,14 +48,10 @@ _TAKEN = (
 )
 # They separate the options of an overlay mount, or escape.
 _SEPARATORS = ",:\\"
-_LONGEST_NAME, _LONGEST_PATH = 255, 4000
+_MAX_NAME, _MAX_PATH = 255, 4000
 
 _SOURCES = ("from", "text", "base64")
 _FORM = "a file beside the study, or a mapping such as {from: server.py, executable: true}"
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Opening a named pipe would wait for its other end.
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,132 +62,7 @@ class WrittenFile:
     place: Place
 
 
-def reads_beside(folder: Path) -> ReadBeside:
-    """Return what reads the files in a study's folder, and nothing outside of it.
-
-    Args:
-        folder: the folder.
-    """
-    return BesideFolder(lambda: folder)
-
-
-class BesideFolder:
-    """Reads the files in a folder, and nothing outside of it.
-
-    Args:
-        folder: returns the folder, when something is to be read.
-        find_image: as `longfat.engine.images.find_image`.
-    """
-
-    def __init__(self, folder: Callable[[], Path], *, find_image: FindImage = find_image) -> None:
-        self._folder = folder
-        self._find_image = find_image
-
-    def __call__(self, path: str, /) -> bytes:
-        """See `ReadBeside`."""
-        parts = _parts(path)
-        try:
-            return _read_file(self._folder(), parts)
-        except OSError as error:
-            raise InputError(f"{path!r} cannot be read: {_reason(error)}") from None
-
-    def image(self, path: str, /) -> HostRoot:
-        """See `ReadBeside`."""
-        at = self._folder()
-        try:
-            for part in _parts(path):
-                at /= part
-                if stat.S_ISLNK(at.lstat().st_mode):
-                    _check_mode(stat.S_IFLNK)
-        except OSError as error:
-            raise InputError(f"{path!r} cannot be read: {_reason(error)}") from None
-        return self._find_image(at, name=path)
-
-
-def _parts(path: str) -> list[str]:
-    parts = [part for part in path.split("/") if part not in ("", ".")]
-    if path.startswith("/") or ".." in parts or not parts:
-        raise InputError(
-            f"{path!r} is outside of the study's folder: put the file beside the study, and "
-            "name it by its relative path"
-        )
-    if any(part.startswith(".") for part in parts):
-        raise InputError(f"{path!r} is hidden, and hidden files are not read: rename it")
-    if "\0" in path:
-        raise InputError(f"{path!r} cannot be the name of a file")
-    return parts
-
-
-class _BesideNothing:
-    """Refuses to read a file: the study is in no folder."""
-
-    def __call__(self, path: str, /) -> bytes:
-        raise InputError(
-            f"{path!r} cannot be read, because this study is not in a folder: save the study "
-            "beside the file, or write its content as {text: ...}"
-        )
-
-    def image(self, path: str, /) -> HostRoot:
-        raise InputError(
-            f"{path!r} cannot be read, because this study is not in a folder: save the study "
-            "beside it"
-        )
-
-
-reads_nothing: ReadBeside = _BesideNothing()
-"""Refuses to read a file: the study is in no folder."""
-
-
-class _BesideEmpty:
-    """Treat every file as empty, and every image as not inspected."""
-
-    def __call__(self, path: str, /) -> bytes:
-        del path
-        return b""
-
-    def image(self, path: str, /) -> HostRoot:
-        return HostRoot(image=path)
-
-
-reads_empty: ReadBeside = _BesideEmpty()
-"""For studies whose files' contents are not needed."""
-
-
-def _read_file(folder: Path, parts: list[str]) -> bytes:
-    """Open each folder relative to the one before, so that no link can be put in between."""
-    with contextlib.ExitStack() as stack:
-        here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        stack.callback(os.close, here)
-        for name in parts[:-1]:
-            _check_mode(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode, folder=True)
-            here = os.open(name, _FOLDER, dir_fd=here)
-            stack.callback(os.close, here)
-        # Opening a device can have effects, so its type is checked before.
-        _check_mode(os.stat(parts[-1], dir_fd=here, follow_symlinks=False).st_mode)
-        descriptor = os.open(parts[-1], _READ, dir_fd=here)
-        with os.fdopen(descriptor, "rb") as file:
-            _check_mode(os.fstat(descriptor).st_mode)
-            return file.read(MOST_FILE_BYTES + 1)
-
-
-def _check_mode(mode: int, *, folder: bool = False) -> None:
-    if stat.S_ISLNK(mode):
-        raise OSError(errno.ELOOP, "it is, or goes through, a symbolic link, which is not followed")
-    if folder and not stat.S_ISDIR(mode):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-    if not folder and stat.S_ISDIR(mode):
-        raise OSError(errno.EISDIR, "it is a directory; name each file of it")
-    if not folder and not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
-
-
-def _reason(error: OSError) -> str:
-    if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return "there is no such file beside the study"
-    return error.strerror or str(error)
-
-
-def read_file(key: Key, node: Node, *, read: ReadBeside) -> WrittenFile:
+def read_file(key: Key, node: Node, *, read: FileReader) -> WrittenFile:
     """Read one entry of `files`.
 
     Args:
@@ -233,13 +88,13 @@ def read_file(key: Key, node: Node, *, read: ReadBeside) -> WrittenFile:
     else:
         source, value = "from", node
     content = _content(source, value, read=read)
-    if len(content) > MOST_FILE_BYTES:
-        raise value.error(f"the file is larger than {MOST_FILE_BYTES // 1024**2} MB")
+    if len(content) > MAX_FILE_BYTES:
+        raise value.error(f"the file is larger than {MAX_FILE_BYTES // 1024**2} MB")
     file = File(path=key.text, content=content, executable=executable)
     return WrittenFile(file=file, place=key.place)
 
 
-def _content(source: str, node: Node, *, read: ReadBeside) -> bytes:
+def _content(source: str, node: Node, *, read: FileReader) -> bytes:
     if source == "from":
         try:
             return read(node.line(_FORM))
@@ -264,12 +119,12 @@ def _check_path(key: Key) -> None:
         reason = "is in /, which cannot be written: choose a folder, such as /opt"
     elif any(path == taken or path.startswith(f"{taken}/") for taken in _TAKEN):
         reason = "belongs to the machine itself: choose another folder, such as /opt"
-    elif not path.isprintable() or any(one in path for one in _SEPARATORS):
+    elif not path.isprintable() or any(separator in path for separator in _SEPARATORS):
         reason = "holds a comma, a colon, a backslash, or a character that cannot be printed"
-    elif len(path.encode()) > _LONGEST_PATH or any(
-        len(name.encode()) > _LONGEST_NAME for name in path.split("/")
+    elif len(path.encode()) > _MAX_PATH or any(
+        len(name.encode()) > _MAX_NAME for name in path.split("/")
     ):
-        reason = f"is too long: a name has at most {_LONGEST_NAME} bytes"
+        reason = f"is too long: a name has at most {_MAX_NAME} bytes"
     else:
         return
     raise InputError(f"{path[:80]!r} {reason}", place=key.place)
@@ -291,8 +146,145 @@ def check_files(files: Iterable[WrittenFile]) -> None:
                     f"{folder} is a file of this case, not a folder", place=written.place
                 )
         total += len(written.file.content)
-        if total > MOST_CASE_BYTES:
+        if total > MAX_CASE_BYTES:
             raise InputError(
-                f"with this one, a case's files are larger than {MOST_CASE_BYTES // 1024**2} MB",
+                f"with this one, a case's files are larger than {MAX_CASE_BYTES // 1024**2} MB",
                 place=written.place,
             )
+
+
+_TRACES_FOLDER = "/opt/traces"
+
+
+class Traces:
+    """Reads the traces of a network; `check` validates them.
+
+    Args:
+        beside: reads the files beside the study.
+
+    Attributes:
+        files: those that were read, by their paths in the machine.
+    """
+
+    def __init__(self, beside: FileReader) -> None:
+        self._beside = beside
+        self._named: dict[str, Node] = {}
+        self.files: dict[str, WrittenFile] = {}
+
+    def path(self, node: Node) -> str:
+        """Return what a case calls the trace that a link names.
+
+        Args:
+            node: the value of the link's `trace`.
+
+        Raises:
+            InputError: there is no such file.
+        """
+        name = node.line("a trace's file (such as lte.trace)")
+        if name.startswith("/") or name in MODELS:
+            self._named[name] = node
+            return name
+        try:
+            content = self._beside(name)
+            if len(content) > MAX_FILE_BYTES:
+                raise InputError(f"the file is larger than {MAX_FILE_BYTES // 1024**2} MB")
+        except InputError as error:
+            raise node.error(error.message) from None
+        path = f"{_TRACES_FOLDER}/{name}"
+        self._named[path] = node
+        self.files[path] = WrittenFile(file=File(path=path, content=content), place=node.place)
+        return path
+
+    def check(self, files: Mapping[str, WrittenFile]) -> None:
+        """Check that the traces are there, and are some.
+
+        Args:
+            files: the files of the machine, by their paths in it.
+
+        Raises:
+            InputError: one is not there, or is no trace.
+        """
+        for path, node in self._named.items():
+            try:
+                named_trace(path, {name: written.file.content for name, written in files.items()})
+            except InputError as error:
+                raise node.error(error.message) from None
+
+
+_PACKAGES_FORM = "a lock file beside the study, or a list of NAME==VERSION --hash=sha256:DIGEST"
+
+MAX_PACKAGES = 200
+
+
+def read_packages(
+    node: Node, *, read: FileReader
+) -> tuple[tuple[PinnedPackage, ...], tuple[Place, ...]]:
+    """Read the field.
+
+    Args:
+        node: its value; nothing means none.
+        read: reads the lock file.
+
+    Returns:
+        The packages in their order, and where each was written: for those of a lock file,
+        where the file is named.
+
+    Raises:
+        InputError: one is not pinned by version and hash, or the file cannot be read.
+    """
+    if node.is_null:
+        return (), ()
+    if not node.is_sequence:
+        name = node.line(_PACKAGES_FORM)
+        try:
+            lines = read(name).decode().splitlines()
+            packages = pinned_packages(lines, name=name) if lines else ()
+        except InputError as error:
+            raise error if error.place else node.error(error.message) from None
+        except UnicodeDecodeError:
+            raise node.error(f"{name!r} is not text in UTF-8") from None
+        places = (node.place,) * len(packages)
+    else:
+        named: dict[str, PinnedPackage] = {}
+        at = []
+        for entry in node.sequence(_PACKAGES_FORM):
+            try:
+                add_package(named, pinned_package(entry.line(_PACKAGES_FORM)))
+            except InputError as error:
+                raise error if error.place else entry.error(error.message) from None
+            at.append(entry.place)
+        packages, places = tuple(named.values()), tuple(at)
+    if len(packages) > MAX_PACKAGES:
+        raise node.error(f"{len(packages)} packages are too many: {MAX_PACKAGES} at most")
+    return packages, places
+
+
+class Images:
+    """Finds the images that a study names, each once.
+
+    Args:
+        beside: reads the files beside the study.
+    """
+
+    def __init__(self, beside: FileReader) -> None:
+        self._beside = beside
+        self._found: dict[str, HostRoot] = {}
+
+    def find(self, named: HostRoot, node: Node) -> HostRoot:
+        """Return an image that a host names, unpacked into the cache.
+
+        Args:
+            named: its name.
+            node: where that is written.
+
+        Raises:
+            InputError: there is none of that name, or none that a machine can run.
+            HostError: it cannot be unpacked.
+        """
+        name = named.image
+        if name not in self._found:
+            try:
+                self._found[name] = self._beside.image(name)
+            except InputError as error:
+                raise node.error(error.message) from None
+        return self._found[name]

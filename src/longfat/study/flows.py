@@ -1,9 +1,10 @@
-"""The `flows` field: traffic, read as the classes of `longfat.model.traffic` declare it.
+"""The `flows` and `probes` fields: traffic, and what is sampled of it.
 
-A flow is read in two steps, because a case may override single fields of a
-common flow: first its fields are gathered (`draft_flow`, `merge_flow`), then the
-whole is read and checked (`read_flow`). What depends on the other flows and on
-the network comes last (`check_flows`).
+Their fields are those that the classes of `longfat.model.traffic` and `longfat.model.probes`
+declare. A flow is read in two steps, because a case may override single fields of a common flow:
+first its fields are gathered (`draft_flow`, `merge_flow`), then the whole is read and checked
+(`read_flow`). Constraints between flows, probes and the network are checked last, when the whole
+case is known (`check_flows`, `check_probes`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError, Place
 from longfat.model.fields import fields_of, read_fields
 from longfat.model.network import Network
+from longfat.model.probes import PROBES, Probe
 from longfat.model.traffic import FLOWS, Flow
 from longfat.study.network import check_host
 from longfat.study.node import Node
@@ -124,10 +126,10 @@ def ends_of(draft: Draft) -> tuple[str, str]:
         InputError: they are not written so, or are the same.
     """
     ends = draft.fields[draft.tool]
-    found = _ENDS.fullmatch(ends.line("SOURCE -> TARGET (such as h1 -> h2)"))
-    if found is None:
+    match = _ENDS.fullmatch(ends.line("SOURCE -> TARGET (such as h1 -> h2)"))
+    if match is None:
         raise ends.expected("SOURCE -> TARGET (such as h1 -> h2)")
-    source, target = found.groups()
+    source, target = match.groups()
     if source == target:
         raise ends.error(f"the flow goes from {source} to itself")
     return source, target
@@ -179,3 +181,65 @@ def check_flows(
             after = waits[after]
         if after == flow.name:
             raise node.error(f"flows wait for each other: {' after '.join([*chain, after])}")
+
+
+# Probes.
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenProbe:
+    """A probe and where it is written."""
+
+    probe: Probe
+    node: Node
+    of: tuple[Node, ...]
+
+
+def read_probe(name: str, node: Node) -> WrittenProbe:
+    """Read a probe.
+
+    Args:
+        name: its name; where it is that of a kind, the field `kind` can be left out.
+        node: a mapping of its fields.
+
+    Raises:
+        InputError: a field is missing, unknown or wrong.
+    """
+    what = "a probe (such as {of: s1-eth1, every: 100ms})"
+    every = dict.fromkeys(key for kind in PROBES.values() for key in fields_of(kind))
+    given = node.fields(what, allowed=("kind", *every))
+    kind = given["kind"].line("a kind of probe") if "kind" in given else name
+    if kind not in PROBES:
+        where = given.get("kind", node)
+        raise where.error(
+            f"there is no kind of probe {kind!r}{nearest(kind, PROBES)} (there are: "
+            f"{listed(PROBES)}); a probe of another name needs its kind: {{kind: queue, ...}}"
+        )
+    fields = fields_of(PROBES[kind])
+    given = node.fields(what, allowed=("kind", *fields))
+    for key, field in fields.items():
+        if field.is_required and key not in given:
+            raise node.error(f"the probe {name!r} has no {key}: write {key}: {field.kind.what}")
+    probe = PROBES[kind](name=name, **read_fields(PROBES[kind], given))
+    of = given["of"]
+    nodes = tuple(of.sequence(fields["of"].kind.what)) if of.is_sequence else (of,)
+    return WrittenProbe(probe, node, nodes)
+
+
+def check_probes(probes: Iterable[WrittenProbe], flows: Iterable[Flow], network: Network) -> None:
+    """Check what depends on the flows and on the network.
+
+    Raises:
+        InputError: a probe has a flow's name, or is of what is not there.
+    """
+    by_name = {flow.name: flow for flow in flows}
+    for written in probes:
+        if written.probe.name in by_name:
+            raise written.node.error(
+                f"the probe {written.probe.name!r} has the name of a flow, and claims could not "
+                "distinguish them"
+            )
+        for node, name in zip(written.of, written.probe.targets, strict=True):
+            reason = written.probe.target_problem(name, network=network, flows=by_name)
+            if reason is not None:
+                raise node.error(reason)

@@ -1,12 +1,21 @@
-"""Labs: the studies that come with longfat, found by name from anywhere.
+"""The studies that come with longfat, found by name from anywhere: labs and published experiments.
 
 A lab is a folder of `labs/` that holds a study file and, beside it, a text and its translations.
+A published experiment is a folder of `studies/reproduced/` that holds a study file with published
+figures and their source, and a text on what is known of its set-up.
+
+`labs/courses.yaml` declares once which labs belong to a course, in which order, and what it is
+called in each language; a study's field `course` names one by its key. A plug-in's folder of labs
+may have such a file, too. A lab whose course is not declared is listed under the name that it
+gives.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from longfat.common import resources
@@ -14,12 +23,16 @@ from longfat.common.plugins import entries, load
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.study import STUDY_FILE
-from longfat.study.text import find_texts
+from longfat.study.document import read_document
+from longfat.study.node import Node
+from longfat.study.text import ENGLISH, LANGUAGES, LanguageChoice, find_texts
+
+COURSES_FILE = "courses.yaml"
 
 OTHER_LABS = "Other labs"
 """The course of labs that name none."""
 
-_LONGEST_NAME = 80  # in a message
+_MAX_NAME = 80  # in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +150,8 @@ def find_study(argument: str) -> Path:
         return path
     if argument in labs:
         return labs[argument].folder
-    if len(argument) > _LONGEST_NAME:
-        argument = f"{argument[:_LONGEST_NAME]}..."
+    if len(argument) > _MAX_NAME:
+        argument = f"{argument[:_MAX_NAME]}..."
     raise InputError(
         f"there is no file, folder or lab {argument!r}{nearest(argument, labs)} "
         f"(labs: {listed(labs)})"
@@ -148,3 +161,109 @@ def find_study(argument: str) -> Path:
 def _is_name(argument: str) -> bool:
     """Return whether it can be a lab's name: no path with a folder, and no name of a file."""
     return "/" not in argument and Path(argument).suffix not in (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """A course.
+
+    Attributes:
+        id: what studies call it.
+        titles: its title, by languages; English among them.
+        about: what it is about, likewise; empty if not given.
+    """
+
+    id: str
+    titles: Mapping[str, str]
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    def title(self, language: LanguageChoice) -> str:
+        """Return its title in the language that is preferred, or else in English."""
+        return _chosen(self.titles, language)
+
+    def description(self, language: LanguageChoice) -> str:
+        """Return what it is about, likewise; empty if not given."""
+        return _chosen(self.about, language)
+
+
+def all_courses() -> Mapping[str, Course]:
+    """Return the courses by their ids, in the order in which they are listed.
+
+    Raises:
+        InputError: a file of courses is wrong.
+        HostError: the installation is incomplete, or a plug-in cannot be loaded.
+    """
+    courses: dict[str, Course] = {}
+    for place in lab_places():
+        if (file := place / COURSES_FILE).is_file():
+            courses |= _read_courses(file)
+    return courses
+
+
+def course_of(name: str, courses: Mapping[str, Course]) -> Course:
+    """Return the course that a study names; one with that name only, if it is not declared."""
+    name = name or OTHER_LABS
+    return courses.get(name) or Course(id=name, titles={ENGLISH: name})
+
+
+def sorted_by_course(names: Sequence[str], courses: Mapping[str, Course]) -> list[str]:
+    """Return the courses that are named, each once: the declared ones first, in their order."""
+    known = [name for name in courses if name in names]
+    others = sorted({name or OTHER_LABS for name in names} - set(known))
+    return known + others
+
+
+@cache
+def _read_courses(file: Path) -> dict[str, Course]:
+    root = Node(raw=read_document(file), file=str(file))
+    courses = {}
+    for key, node in root.named("courses by their ids").items():
+        fields = node.fields("a course's title and what it is about", allowed=("title", "about"))
+        if "title" not in fields:
+            raise node.error("the course has no title")
+        texts = {name: _read_texts(fields[name]) for name in fields}
+        if ENGLISH not in texts["title"]:
+            raise fields["title"].error(f"the title is not there in English: {ENGLISH}")
+        courses[key] = Course(id=key, titles=texts["title"], about=texts.get("about", {}))
+    return courses
+
+
+def _read_texts(node: Node) -> dict[str, str]:
+    fields = node.fields("a text by its languages", allowed=tuple(LANGUAGES))
+    return {code: text.line("a line of text") for code, text in fields.items()}
+
+
+def _chosen(texts: Mapping[str, str], language: LanguageChoice) -> str:
+    code = LanguageChoice(wanted=language.wanted).choose(texts, of="a course")
+    return "" if code is None else texts[code]
+
+
+def all_experiments() -> dict[str, StudyFolder]:
+    """Return the published experiments by name, in the order of their names.
+
+    Raises:
+        HostError: the installation is incomplete.
+    """
+    folders = sorted((resources.folder("studies") / "reproduced").iterdir())
+    return {
+        folder.name: StudyFolder(name=folder.name, folder=folder)
+        for folder in folders
+        if (folder / STUDY_FILE).is_file()
+    }
+
+
+def find_experiments(names: tuple[str, ...]) -> tuple[StudyFolder, ...]:
+    """Return the experiments of these names, each once, in the order of the names.
+
+    Raises:
+        InputError: there is none of a name.
+        HostError: the installation is incomplete.
+    """
+    known = all_experiments()
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"there is no published experiment {name!r}{nearest(name, known)} "
+                f"(there are: {listed(known)})"
+            )
+    return tuple(known[name] for name in dict.fromkeys(names))

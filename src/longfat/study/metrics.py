@@ -1,13 +1,17 @@
-"""Which metrics a case has, and how a study may call them."""
+"""Which metrics and samples a case has, and how a study may call them.
+
+Samples are the individual replies, intervals and queue lengths of a run, of which a CDF can be
+drawn. They are named like metrics, in the plural.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from longfat.model.case import Case
-from longfat.model.metric import Metric
-from longfat.model.probes import Probe
-from longfat.model.traffic import Flow
+from longfat.model.metric import Metric, Unit
+from longfat.model.probes import Probe, Queue
+from longfat.model.traffic import Flow, Iperf3, Ping, Transfer
 
 
 def known_metrics(case: Case) -> dict[str, Metric]:
@@ -41,3 +45,33 @@ def find_metric(flow: str, name: str, known: Mapping[str, Metric]) -> str | None
         if key == f"{flow}.{metric.name}" and metric.short == name
     ]
     return found[0] if len(found) == 1 else None
+
+
+# Samples.
+
+_PING = (Metric("replies", Unit.SECONDS, "RTT of the replies"),)
+_BULK = (
+    Metric("rates", Unit.BPS, "throughput of the intervals"),
+    Metric("rtts", Unit.SECONDS, "RTT"),
+    Metric("cwnds", Unit.BYTES, "cwnd"),
+)
+_QUEUE = (Metric("backlogs", Unit.BYTES, "backlog"),)
+
+SAMPLES: Mapping[type, tuple[Metric, ...]] = {
+    Ping: _PING,
+    Iperf3: _BULK,
+    Transfer: _BULK,
+    Queue: _QUEUE,
+}
+"""The samples of each kind of flow or probe."""
+
+
+def known_samples(cases: Iterable[Case]) -> dict[str, Metric]:
+    """Return the samples of the flows and probes of cases, by `FLOW.SAMPLES`."""
+    found: dict[str, Metric] = {}
+    for case in cases:
+        measured: tuple[Flow | Probe, ...] = (*case.flows, *case.probes)
+        for one in measured:
+            for metric in SAMPLES.get(type(one), ()):
+                found[f"{one.name}.{metric.name}"] = metric
+    return found

@@ -1,17 +1,21 @@
-"""The `network` field: hosts, switches and links.
+"""The `network` field: hosts, switches and links, with their addresses, routes and impairments.
 
-What a value must look like is checked here and in `links` and `addresses`; what
-must hold of the whole is checked by `longfat.model.network.check`, and each problem is
-given the place of the field that it speaks of. The set-up lines that belong to a network are
-read by `longfat.study.expand`, as all others.
+The format of single values is checked here. Constraints on the whole network are checked by
+`longfat.model.network.check`, and each problem is reported at the field that causes it. The set-up
+lines that belong to a network are read by `longfat.study.expand`, as all others.
+
+The properties of a link hold for both directions; under `to`, the name of an end has those of
+the direction towards it, which replace them one by one.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
@@ -20,23 +24,20 @@ from longfat.model.network import (
     ROOT_NAMESPACE,
     TIMING_KEYS,
     Host,
+    Link,
+    LinkImpairments,
     Network,
     Problem,
+    Route,
     Switch,
     problems,
 )
 from longfat.model.network.devices import LONGEST_NODE_NAME
-from longfat.study.addresses import read_address, read_routes
 from longfat.study.document import parse_document
-from longfat.study.files import reads_nothing
-from longfat.study.images import Images
-from longfat.study.links import read_link
+from longfat.study.file_reader import no_files
+from longfat.study.files import Images, Traces
 from longfat.study.node import Node
 from longfat.study.timing import read_testbed, read_timing
-from longfat.study.traces import Traces
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NODE_NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NODE_NAME - 1}}}")
 
@@ -57,6 +58,11 @@ _NO_SWITCH = "is a switch: switches live in the root namespace, so type it at ro
 _HOSTS = "a mapping of hosts to addresses (such as {h1: 10.0.0.1/8})"
 _HOST = "an address, or {address: ..., forwards: yes, routes: {default: ...}}"
 
+_IMPAIRMENTS = fields_of(LinkImpairments)
+_LINK_FIELDS = (*_IMPAIRMENTS, *fields_of(Link), "addresses", "to")
+
+_LINK = "a link as [NODE, NODE]"
+
 
 def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     """Read and check a network.
@@ -73,9 +79,9 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
         InputError: something in it is wrong.
     """
     own = fields_of(Network)
-    before = 0 if node.mistakes is None else len(node.mistakes)
+    before = 0 if node.errors is None else len(node.errors)
     allowed = ("hosts", "switches", "links", "testbed", SETUP, *own)
-    fields = node.fields("a network", allowed=allowed, goes_on=True)
+    fields = node.fields("a network", allowed=allowed, collect_errors=True)
     if "hosts" not in fields:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
     names: dict[str, Node] = {}
@@ -84,8 +90,9 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
     links = tuple(
         link
-        for one in link_nodes
-        if (link := one.attempt(partial(read_link, one, names, traces=traces))) is not None
+        for link_node in link_nodes
+        if (link := link_node.attempt(partial(read_link, link_node, names, traces=traces)))
+        is not None
         and {link.a, link.b} <= set(names)
     )
     testbed = read_testbed(fields["testbed"]) if "testbed" in fields else None
@@ -97,8 +104,8 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
         **read_fields(Network, fields),
     )
     # What is wrong with the whole is known once all parts of it are.
-    found = problems(network) if is_whole(node, before) else ()
-    for problem in found:
+    defects = problems(network) if is_whole(node, before) else ()
+    for problem in defects:
         where = names[str(problem.path[1])] if problem.path[0] != "links" else None
         if where is None:
             assert isinstance(problem.path[1], int)
@@ -108,8 +115,8 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
 
 
 def is_whole(node: Node, before: int) -> bool:
-    """Return whether no mistake was kept since there were `before`."""
-    return node.mistakes is None or len(node.mistakes) == before
+    """Return whether no error was collected since there were `before`."""
+    return node.errors is None or len(node.errors) == before
 
 
 def read_section(section: Mapping[str, object]) -> Network:
@@ -128,8 +135,8 @@ def read_section(section: Mapping[str, object]) -> Network:
     raw = parse_document(text.encode(), file="network")
     return read_network(
         Node(raw=raw, file="network", field="network"),
-        traces=Traces(reads_nothing),
-        images=Images(reads_nothing),
+        traces=Traces(no_files),
+        images=Images(no_files),
     )
 
 
@@ -148,10 +155,10 @@ def _written(node: Node, problem: Problem) -> Node:
 
 
 def _leads(node: Node, path: list[str]) -> bool:
-    found: Node | None = node
+    inner: Node | None = node
     for name in path:
-        found = None if found is None else _child(found, name)
-    return found is not None
+        inner = None if inner is None else _child(inner, name)
+    return inner is not None
 
 
 def _child(node: Node, name: str) -> Node | None:
@@ -179,7 +186,7 @@ def _read_host(name: str, node: Node, *, images: Images) -> Host:
     if not node.is_mapping:
         return Host(name=name, address=read_address(node))
     allowed = ("address", *fields_of(Host), "routes", *TIMING_KEYS)
-    fields = node.fields(_HOST, allowed=allowed, goes_on=True)
+    fields = node.fields(_HOST, allowed=allowed, collect_errors=True)
     declared = read_fields(Host, fields)
     if declared.get("root") is not None:
         declared["root"] = images.find(declared["root"], fields["root"])
@@ -241,3 +248,199 @@ def check_host(name: str, network: Network, *, root: bool) -> str | None:
     if any(switch.name == name for switch in network.switches):
         return f"{name!r} {_NO_SWITCH if root else 'is a switch, where a host is needed'}"
     return f"there is no host {name!r}{nearest(name, known)} (there are: {listed(known)})"
+
+
+# Links.
+
+
+def read_link(node: Node, names: Iterable[str], *, traces: Traces) -> Link:
+    """Read a link.
+
+    Args:
+        node: `[NODE, NODE]` or `[NODE, NODE, {PROPERTIES}]`.
+        names: the nodes that there are.
+        traces: reads the traces that it follows.
+
+    Raises:
+        InputError: an end does not exist, or a property is wrong.
+    """
+    parts = node.sequence(_LINK)
+    if len(parts) == 3 and not parts[2].is_mapping:
+        raise parts[2].expected("a mapping of the link's properties (such as {rate: 1gbit})")
+    if len(parts) not in {2, 3}:
+        raise node.error(f"a link has two ends, and here are {len(parts)}: write [NODE, NODE]")
+    names = list(names)
+    a, b = (end.line("a node's name") for end in parts[:2])
+    for end, name in zip(parts, (a, b), strict=False):
+        if name not in names:
+            end.note(
+                end.error(
+                    f"there is no node {name!r}{nearest(name, names)} (there are: {listed(names)})"
+                )
+            )
+    if a == b:
+        raise node.error(f"the link leads from {a} to itself")
+    if len(parts) == 2:
+        return Link(a=a, b=b)
+    fields = parts[2].fields("a link's properties", allowed=_LINK_FIELDS, collect_errors=True)
+    a_to_b, b_to_a = read_directions(fields, (a, b), traces=traces)
+    given = fields.get("addresses")
+    addresses = _read_ends(given, (a, b), "addresses by end") if given is not None else {}
+    return Link(
+        a=a,
+        b=b,
+        a_to_b=LinkImpairments(**a_to_b),
+        b_to_a=LinkImpairments(**b_to_a),
+        a_address=read_address(addresses[a]) if a in addresses else None,
+        b_address=read_address(addresses[b]) if b in addresses else None,
+        **read_fields(Link, fields),
+    )
+
+
+def read_directions(
+    fields: Mapping[str, Node], ends: tuple[str, str], *, traces: Traces | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the properties of both directions of a link.
+
+    Args:
+        fields: the link's fields; those that are no properties are left alone.
+        ends: its nodes, a and b.
+        traces: reads the traces that it follows; None where it cannot follow any.
+
+    Returns:
+        The values that were written for packets from a to b, and from b to a, by attribute;
+        None for one that was written without a value.
+
+    Raises:
+        InputError: a property is wrong, or is one towards another node.
+    """
+    both = _read_impairments(fields, traces)
+    to = _read_ends(fields["to"], ends, "properties by end") if "to" in fields else {}
+    towards = {
+        end: _read_impairments(
+            value.fields("properties of one direction", allowed=_IMPAIRMENTS), traces
+        )
+        for end, value in to.items()
+    }
+    a, b = ends
+    return {**both, **towards.get(b, {})}, {**both, **towards.get(a, {})}
+
+
+def _read_ends(node: Node, ends: tuple[str, str], what: str) -> dict[str, Node]:
+    values = {}
+    for key, value in node.items(what):
+        if key.text not in ends:
+            raise value.error(f"{key.text!r} is no end of this link: write {ends[0]} or {ends[1]}")
+        values[key.text] = value
+    return values
+
+
+def _read_impairments(fields: Mapping[str, Node], traces: Traces | None) -> dict[str, Any]:
+    """Read the properties of one direction, or of both; one with no value is taken back."""
+    given = {key: node for key, node in fields.items() if not node.is_null}
+    taken_back = {
+        _IMPAIRMENTS[key].name: None for key in fields if key in _IMPAIRMENTS and key not in given
+    }
+    values = {**taken_back, **read_fields(LinkImpairments, given)}
+    if "trace" in given:
+        if traces is None:
+            raise given["trace"].error(
+                "a trace begins with the traffic: give it to the link itself, and not to an event"
+            )
+        values["trace"] = traces.path(given["trace"])
+    return values
+
+
+# Addresses and routes.
+
+
+def read_address(node: Node) -> str:
+    """Read the address of an interface, with its prefix length.
+
+    Returns:
+        The address in its canonical form.
+
+    Raises:
+        InputError: it is none, or none that a host can have.
+    """
+    text = node.line("an address with its prefix length (such as 10.0.0.1/8)")
+    try:
+        return host_address(text)
+    except InputError as error:
+        raise node.error(error.message) from None
+
+
+def host_address(text: str) -> str:
+    """Return the address of an interface in its canonical form; see `read_address`."""
+    address, slash, prefix = text.partition("/")
+    if not slash:
+        raise InputError(f"{text!r} has no prefix length: write it as {text}/8 or the like")
+    if not re.fullmatch(r"[0-9]{1,3}", prefix) or "%" in address:
+        raise InputError(f"{text!r} is not an address with a prefix length, such as 10.0.0.1/8")
+    try:
+        interface = ipaddress.ip_interface(text)
+    except ValueError as error:
+        raise InputError(f"{text!r} is not an address: {error}") from None
+    ip = interface.ip
+    if ip.is_multicast or ip.is_unspecified or ip.is_loopback:
+        raise InputError(f"{text!r} cannot be a host's own address")
+    single = interface.network.prefixlen >= interface.network.max_prefixlen - 1
+    if ip.version == 4 and not single:
+        if ip == interface.network.network_address:
+            raise InputError(f"{text!r} is the address of the network itself, not of a host")
+        if ip == interface.network.broadcast_address:
+            raise InputError(f"{text!r} is the network's broadcast address, not a host's")
+    return str(interface)
+
+
+def read_routes(node: Node) -> tuple[Route, ...]:
+    """Read static routes: networks, or `default`, with the address of the next router.
+
+    Raises:
+        InputError: a network or address is none, or a network is written twice.
+    """
+    routes: dict[str, Route] = {}
+    for key, value in node.items("routes (such as {default: 10.0.0.254})"):
+        try:
+            to = route_target(key.text)
+        except InputError as error:
+            raise InputError(error.message, place=key.place) from None
+        if to in routes:
+            raise InputError(f"the network {to} is written twice here", place=key.place)
+        try:
+            via = router_address(value.line("the address of a router"))
+        except InputError as error:
+            raise value.error(error.message) from None
+        routes[to] = Route(to=to, via=via)
+    return tuple(routes.values())
+
+
+def route_target(text: str) -> str:
+    """Return a network in its canonical form, or `default`.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if text == "default":
+        return text
+    address, slash, prefix = text.partition("/")
+    if not slash or not re.fullmatch(r"[0-9]{1,3}", prefix) or "%" in address:
+        raise InputError(f"{text!r} is not a network, such as 10.1.0.0/16, or default")
+    try:
+        return str(ipaddress.ip_network(text))
+    except ValueError as error:
+        raise InputError(f"{text!r} is not a network: {error}") from None
+
+
+def router_address(text: str) -> str:
+    """Return the address of a router, without prefix length, in its canonical form.
+
+    Raises:
+        InputError: it is no address.
+    """
+    if "%" not in text and "/" not in text:
+        try:
+            return str(ipaddress.ip_address(text))
+        except ValueError:
+            pass
+    raise InputError(f"{text!r} is not the address of a router, such as 10.0.0.254")

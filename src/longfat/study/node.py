@@ -16,11 +16,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from longfat.common.suggest import listed, nearest
-from longfat.errors import InputError, Place
+from longfat.errors import InputError, MistakesError, Place
 from longfat.model.metric import Unit
 from longfat.model.units import parse_quantity
 from longfat.study.document import Mapping, Mark, Raw, Scalar, Sequence, label
-from longfat.study.mistakes import Mistakes
 
 T = TypeVar("T")
 
@@ -34,6 +33,56 @@ MAX_LINES = 20_000
 """How many lines a field may type, counting each node that a line is typed at."""
 
 NAME_RULE = "a letter, then up to 63 letters, digits, - or _"
+
+MAX_ERRORS = 100
+"""After so many, nothing more is read."""
+
+
+class ErrorList:
+    """The errors of one file, collected so that all are reported at once.
+
+    A reader that finds an error passes it to `Node.note`. If errors are collected, reading
+    continues; if not, the error is raised at once. What depends on something that could not be
+    read is not checked, so that one error is not reported as two.
+    """
+
+    def __init__(self) -> None:
+        self._errors: list[InputError] = []
+
+    def __len__(self) -> int:
+        return len(self._errors)
+
+    def add(self, error: InputError) -> None:
+        """Add an error, once for each location and message.
+
+        Raises:
+            InputError: there are too many, or it has no location.
+        """
+        for part in error.mistakes:
+            if part.place is None:
+                raise part
+            if not any(self._is_same(part, other) for other in self._errors):
+                self._errors.append(part)
+        if len(self._errors) >= MAX_ERRORS:
+            self.check()
+
+    def check(self) -> None:
+        """Raise the collected errors, if there are any.
+
+        Raises:
+            InputError: the error, or all of them.
+        """
+        if len(self._errors) > 1:
+            raise MistakesError(self._errors)
+        if self._errors:
+            raise self._errors[0]
+
+    @staticmethod
+    def _is_same(error: InputError, other: InputError) -> bool:
+        # An error in a common field occurs in each case.
+        assert error.place is not None
+        assert other.place is not None
+        return (error.place.line, error.place.column) == (other.place.line, other.place.column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +108,13 @@ class Node:
         raw: the value.
         file: the file as the user named it.
         field: the path of keys that leads to it.
-        mistakes: where mistakes are kept; None to raise them at once.
+        errors: collects errors; None to raise them at once.
     """
 
     raw: Raw
     file: str
     field: str = ""
-    mistakes: Mistakes | None = dataclasses.field(default=None, compare=False, repr=False)
+    errors: ErrorList | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def place(self) -> Place:
@@ -94,17 +143,17 @@ class Node:
         """Collect an error, so that reading can continue.
 
         Raises:
-            InputError: the mistake itself, where mistakes are not kept, or too many are.
+            InputError: the error itself, if errors are not collected, or too many are.
         """
-        if self.mistakes is None:
+        if self.errors is None:
             raise error
-        self.mistakes.add(error)
+        self.errors.add(error)
 
     def attempt(self, read: Callable[[], T]) -> T | None:
-        """Return what a reader returns; None where it met a mistake, which is kept.
+        """Return what a reader returns; None if it raised an error, which is collected.
 
         Raises:
-            InputError: the mistake, where mistakes are not kept.
+            InputError: the error, if errors are not collected.
         """
         try:
             return read()
@@ -113,8 +162,8 @@ class Node:
             return None
 
     def strict(self) -> Node:
-        """Return the same node, at which mistakes are raised at once."""
-        return replace(self, mistakes=None)
+        """Return the same node, at which errors are raised at once."""
+        return replace(self, errors=None)
 
     @property
     def is_null(self) -> bool:
@@ -178,7 +227,7 @@ class Node:
 
     def _inner(self, raw: Raw, field: str) -> Node:
         # Not by `replace`, which takes several times as long: grids make millions of them.
-        return Node(raw=raw, file=self.file, field=field, mistakes=self.mistakes)
+        return Node(raw=raw, file=self.file, field=field, errors=self.errors)
 
     def _path(self, name: str) -> str:
         return f"{self.field}.{name}" if self.field else name
@@ -188,37 +237,37 @@ class Node:
         what: str,
         *,
         allowed: Iterable[str],
-        besides: Iterable[str] = (),
-        goes_on: bool = False,
+        also_allowed: Iterable[str] = (),
+        collect_errors: bool = False,
     ) -> dict[str, Node]:
         """Return the values of a mapping whose keys are fixed words.
 
         Args:
             what: what is needed here, for the message.
             allowed: the words.
-            besides: more words that are allowed, which a message does not list.
-            goes_on: the others are read in spite of a key that is not allowed, where mistakes
-                are kept. Else what is lacking would often be reported as a second mistake.
+            also_allowed: more words that are allowed, which a message does not list.
+            collect_errors: note a key that is not allowed and return the other fields, instead
+                of raising at once; else a missing field would often be a second error.
 
         Raises:
             InputError: it is no mapping, or has a key that is not allowed.
         """
         allowed = tuple(allowed)
-        every = (*allowed, *besides)
-        found = {}
+        every = (*allowed, *also_allowed)
+        values = {}
         for key, value in self.items(what):
             if key.text in every:
-                found[key.text] = value
+                values[key.text] = value
                 continue
             unknown = InputError(
                 f"unknown field {key.text!r}{nearest(key.text, every)} "
                 f"(there are: {listed(allowed)})",
                 place=key.place,
             )
-            if not goes_on:
+            if not collect_errors:
                 raise unknown
             self.note(unknown)
-        return found
+        return values
 
     def named(self, what: str) -> dict[str, Node]:
         """Return the values of a mapping whose keys are names that the user chose.
@@ -226,14 +275,14 @@ class Node:
         Raises:
             InputError: it is no mapping, or a key is no name.
         """
-        found = {}
+        values = {}
         for key, value in self.items(what):
             if not _NAME.fullmatch(key.text):
                 self.note(
                     InputError(f"{key.text!r} cannot be a name: write {NAME_RULE}", place=key.place)
                 )
-            found[key.text] = value
-        return found
+            values[key.text] = value
+        return values
 
     def sequence(self, what: str) -> list[Node]:
         """Return the values of a sequence.
@@ -277,7 +326,7 @@ class Node:
         if not isinstance(self.raw, Scalar) or self.raw.block is None:
             return [self]
         start = self.raw.block
-        found = []
+        lines = []
         begun: tuple[Mark, str] | None = None
         for index, line in enumerate(self.raw.text.split("\n")):
             text = line.strip()
@@ -291,11 +340,11 @@ class Node:
             if text.endswith("\\"):
                 begun = mark, text[:-1].rstrip()
             else:
-                found.append((mark, text))
+                lines.append((mark, text))
                 begun = None
-        found += [begun] if begun is not None else []
+        lines += [begun] if begun is not None else []
         return [
-            replace(self, raw=Scalar(mark=mark, text=text, plain=False)) for mark, text in found
+            replace(self, raw=Scalar(mark=mark, text=text, plain=False)) for mark, text in lines
         ]
 
     def boolean(self) -> bool:
@@ -305,12 +354,12 @@ class Node:
             raise self.expected("true or false")
         return value
 
-    def integer(self, *, least: int, most: int) -> int:
+    def integer(self, *, minimum: int, maximum: int) -> int:
         """Return a whole number.
 
         Args:
-            least: the smallest that is allowed.
-            most: the largest that is allowed.
+            minimum: the smallest that is allowed.
+            maximum: the largest that is allowed.
 
         Raises:
             InputError: it is no whole number, or is outside.
@@ -318,17 +367,10 @@ class Node:
         text = self.line("a whole number")
         if not _INTEGER.fullmatch(text):
             raise self.expected("a whole number")
-        return self.within(int(text), least=least, most=most)
-
-    def within(self, value: int, *, least: int, most: int, unit: str = "") -> int:
-        """Return a value that lies within limits.
-
-        Raises:
-            InputError: it does not.
-        """
-        if least <= value <= most:
+        value = int(text)
+        if minimum <= value <= maximum:
             return value
-        raise self.error(f"{value}{unit} is outside of what is allowed: {least} to {most}{unit}")
+        raise self.error(f"{value} is outside of what is allowed: {minimum} to {maximum}")
 
     def quantity(self, unit: Unit) -> float:
         """Return a quantity of a kind, in its base unit."""
@@ -356,7 +398,7 @@ def typed_lines(key: Key, value: Node, *, form: str) -> Iterator[tuple[str, str,
     if not key.names:
         raise InputError(f"found no node, expected {form}", place=key.place)
     values = value.sequence("a list of lines") if value.is_sequence else [value]
-    texts = [line for one in values for line in one.lines()]
+    texts = [line for node in values for line in node.lines()]
     if not texts:
         raise value.error("there is no line")
     check_lines(value, len(texts) * len(key.names))

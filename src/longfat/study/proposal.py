@@ -20,7 +20,7 @@ _NARROW = 24
 """A segment between routers gets a network of this prefix length; a wider one is of a drawing
 without routers."""
 
-MOST_HOSTS = 300
+MAX_HOSTS = 300
 """In a larger part of a network, a new link gets nothing: it would take too long."""
 
 
@@ -44,7 +44,7 @@ def propose(
         return []
     inside = _part_of(network, network.links[link].a)
     here = [host for host in network.hosts if host.name in inside]
-    if not any(host.forwards for host in here) or len(here) > MOST_HOSTS or not is_plain(network):
+    if not any(host.forwards for host in here) or len(here) > MAX_HOSTS or not is_plain(network):
         return []
 
     def is_fixed(host: str, value: str) -> bool:

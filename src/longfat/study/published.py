@@ -18,7 +18,7 @@ Known = Mapping[str, Mapping[str, Metric]]
 OWN_FIELDS = ("source", "authors", "year", "address", "place", "explained")
 """The fields of `published` that are no cases; no case can be called so."""
 
-EARLIEST_YEAR, LATEST_YEAR = 1950, 2100
+MIN_YEAR, MAX_YEAR = 1950, 2100
 """The years in which a source can be from."""
 
 _ADDRESS = re.compile(r"https?://[^\s/]+\.[^\s]+")
@@ -58,7 +58,7 @@ def read_published(node: Node, known: Known) -> Published:
 
 
 def _year(node: Node) -> int:
-    return node.integer(least=EARLIEST_YEAR, most=LATEST_YEAR)
+    return node.integer(minimum=MIN_YEAR, maximum=MAX_YEAR)
 
 
 def _address(node: Node) -> str:

@@ -31,25 +31,23 @@ from longfat.study.document import (
     read_document,
     without_part,
 )
-from longfat.study.drawing import Drawing, read_drawing_field
+from longfat.study.drawing import Drawing, read_drawing_field, read_layout
 from longfat.study.expand import (
     CASE_FIELDS,
     SETTINGS,
     Settings,
-    name_mistakes,
+    name_errors,
     plan_case,
     read_settings,
 )
 from longfat.study.expansion import DEFAULT_LIMITS, Expansion, ExpansionLimits, TooLargeError
 from longfat.study.figures.read import read_figures
-from longfat.study.files import ReadBeside, reads_beside, reads_nothing
-from longfat.study.grid.cases import check_no_grid, more_mistakes, read_grid
-from longfat.study.grid.grid import GRID_FIELDS
-from longfat.study.layout import read_layout
+from longfat.study.file_reader import FileReader, folder_reader, no_files
+from longfat.study.grid.axes import GRID_FIELDS
+from longfat.study.grid.cases import check_no_grid, further_errors, read_grid
 from longfat.study.metrics import known_metrics
-from longfat.study.mistakes import Mistakes
 from longfat.study.model import Planned, Study
-from longfat.study.node import Node
+from longfat.study.node import ErrorList, Node
 from longfat.study.published import OWN_FIELDS, read_published
 from longfat.study.text import ANY, LanguageChoice, StudyText, read_study_text
 
@@ -85,7 +83,7 @@ class Heading:
 def read_heading(path: Path) -> Heading:
     """Read a study's title and course.
 
-    Where the first lines of the file give both, nothing else of it is read, so mistakes
+    Where the first lines of the file give both, nothing else of it is read, so errors
     further down are not found.
 
     Args:
@@ -109,7 +107,7 @@ def read_heading(path: Path) -> Heading:
 
 
 def read_study(
-    path: Path, *, beside: ReadBeside | None = None, language: LanguageChoice = ANY
+    path: Path, *, beside: FileReader | None = None, language: LanguageChoice = ANY
 ) -> Study:
     """Read a study.
 
@@ -127,7 +125,7 @@ def read_study(
     """
     file = find_document(path, STUDY_FILE)
     data = read_content(file)
-    beside = beside or reads_beside(file.parent)
+    beside = beside or folder_reader(file.parent)
     return _read(data, str(file), file=file, text=_read_text(file, language), beside=beside)
 
 
@@ -135,7 +133,7 @@ def parse_study(
     text: str,
     *,
     name: str,
-    beside: ReadBeside = reads_nothing,
+    beside: FileReader = no_files,
     limits: ExpansionLimits = DEFAULT_LIMITS,
 ) -> Study:
     """Read a study that is not in a file, or not yet.
@@ -159,20 +157,20 @@ def _read(
     *,
     file: Path,
     text: StudyText | None,
-    beside: ReadBeside,
+    beside: FileReader,
     limits: ExpansionLimits = DEFAULT_LIMITS,
 ) -> Study:
-    mistakes = Mistakes()
-    root = Node(raw=_parsed(data, name, mistakes), file=name, mistakes=mistakes)
+    errors = ErrorList()
+    root = Node(raw=_parsed(data, name, errors), file=name, errors=errors)
     fields = _fields(root)
-    if "title" not in fields and not mistakes:
+    if "title" not in fields and not errors:
         root.note(root.error("the study has no title: write the field title"))
     title = _line(fields, "title", _TITLE)
     course = _line(fields, "course", _COURSE)
     read = None
     common = Settings()
     if "grid" in fields:
-        # Reading a grid tries things out, so it ends at its first mistake; others are looked for.
+        # Reading a grid tries things out, so it ends at its first error; further ones are searched.
         own = {key: node.strict() for key, node in fields.items()}
         try:
             read = read_grid(root.strict(), own, only=DEFAULT_CASE, beside=beside, limits=limits)
@@ -180,7 +178,7 @@ def _read(
             root.note(error)
         except InputError as error:
             root.note(error)
-            for other in more_mistakes(
+            for other in further_errors(
                 root.strict(), own, only=DEFAULT_CASE, beside=beside, limits=limits
             ):
                 root.note(other)
@@ -190,11 +188,11 @@ def _read(
         cases = _read_cases(root, fields, common, title=title, beside=beside, limits=limits)
     layout = drawing = None
     # Of cases that could not be read, the nodes are not known.
-    if not mistakes or (common.network is not None and "cases" not in fields):
+    if not errors or (common.network is not None and "cases" not in fields):
         names = _nodes(cases, common)
         layout = _attempt(fields, "layout", lambda node: read_layout(node, names))
         drawing = _attempt(fields, "drawing", lambda node: read_drawing_field(node, names))
-    mistakes.check()
+    errors.check()
     known = {name: known_metrics(planned.case) for name, planned in cases.items()}
     rows = Rows(known) if read is None else Rows(known, read.axes, read.rows)
     nodes = fields["claims"].sequence("a list of claims") if "claims" in fields else []
@@ -205,11 +203,11 @@ def _read(
     )
     figures = _attempt(fields, "figures", lambda node: read_figures(node, known, rows, cases)) or ()
     published = _attempt(fields, "published", lambda node: read_published(node, known))
-    if read is not None and not mistakes:
+    if read is not None and not errors:
         of_claims = [name for claim in claims for name in claim.names]
         of_figures = [name for figure in figures for name in figure.names]
         read.axes.check_used([*read.used, *of_claims, *of_figures])
-    mistakes.check()
+    errors.check()
     return Study(
         name=_name(file),
         file=file,
@@ -228,7 +226,7 @@ def _read(
     )
 
 
-def _parsed(data: bytes, name: str, mistakes: Mistakes) -> Raw:
+def _parsed(data: bytes, name: str, errors: ErrorList) -> Raw:
     """Return the document; where a part of it is not YAML, which is noted, without that part."""
     if is_binary(data):
         raise not_a_study(name)
@@ -241,19 +239,19 @@ def _parsed(data: bytes, name: str, mistakes: Mistakes) -> Raw:
         rest = without_part(text, line=error.place.line) if error.place else None
         if rest is None:
             raise
-        mistakes.add(error)
+        errors.add(error)
         try:
             return parse_document(rest.encode(), file=name)
         except InputError as another:
             # It may be the same error with another place: an unclosed bracket.
             if another.place and another.message != error.message:
-                mistakes.add(another)
-            mistakes.check()
+                errors.add(another)
+            errors.check()
             raise
 
 
 def not_a_study(name: str, *, why: str = "") -> InputError:
-    """Return the mistake of a file that is something else than a study.
+    """Return the error of a file that is not a study.
 
     Args:
         name: what messages call the file.
@@ -282,9 +280,9 @@ def _fields(root: Node) -> dict[str, Node]:
         raise not_a_study(root.file, why=" (it is one text)")
     keys = [key.text for key, _ in root.items(what)]
     is_other = not any(key in _EVERY_FIELD or nearest(key, _EVERY_FIELD) for key in keys)
-    if keys and is_other and not root.mistakes:
+    if keys and is_other and not root.errors:
         raise not_a_study(root.file, why=f" (its fields are {listed(keys[:5])})")
-    fields = root.fields(what, allowed=FIELDS, besides=GRID_FIELDS, goes_on=True)
+    fields = root.fields(what, allowed=FIELDS, also_allowed=GRID_FIELDS, collect_errors=True)
     if "grid" not in fields:
         check_no_grid(fields)
     return fields
@@ -295,7 +293,7 @@ def _line(fields: Mapping[str, Node], name: str, what: str) -> str:
 
 
 def _attempt(fields: Mapping[str, Node], name: str, read: Callable[[Node], T]) -> T | None:
-    """Return what is read of a field; None where there is none, or its mistake is kept."""
+    """Return what is read of a field; None where there is none, or its error is collected."""
     node = fields.get(name)
     return None if node is None else node.attempt(partial(read, node))
 
@@ -339,7 +337,7 @@ def _read_cases(
     common: Settings,
     *,
     title: str,
-    beside: ReadBeside,
+    beside: FileReader,
     limits: ExpansionLimits,
 ) -> dict[str, Planned]:
     if "cases" not in fields:
@@ -362,12 +360,12 @@ def _read_cases(
     return cases
 
 
-def _read_case(name: str, node: Node, common: Settings, *, beside: ReadBeside) -> Planned | None:
+def _read_case(name: str, node: Node, common: Settings, *, beside: FileReader) -> Planned | None:
     if name in OWN_FIELDS:
         raise node.error(f"no case can be called {name!r}: published has a field of that name")
     own: Mapping[str, Node] = {}
     if not node.is_null:
-        own = node.fields("a case's fields, or nothing", allowed=CASE_FIELDS, goes_on=True)
+        own = node.fields("a case's fields, or nothing", allowed=CASE_FIELDS, collect_errors=True)
     settings = read_settings(own, common, beside=beside)
     called = own["title"].line("a title") if "title" in own else name
     return _plan(name, settings, title=called, node=node)
@@ -375,9 +373,9 @@ def _read_case(name: str, node: Node, common: Settings, *, beside: ReadBeside) -
 
 def _plan(name: str, settings: Settings, *, title: str, node: Node) -> Planned | None:
     """Return the case; None where some of it is wrong, and then only names are checked."""
-    if node.mistakes:
-        for mistake in name_mistakes(settings):
-            node.note(mistake)
+    if node.errors:
+        for error in name_errors(settings):
+            node.note(error)
         return None
     planned = node.attempt(partial(plan_case, name, settings, title=title, node=node))
-    return None if node.mistakes else planned
+    return None if node.errors else planned

@@ -23,8 +23,8 @@ PathStep = str | int
 IsFixed = Callable[[str, str], bool]
 """Of a host and an address with prefix length, or a route as `TO VIA`: whether it has to stay."""
 
-_MOST_PAIRS = 3000
-_MOST_SEGMENTS = 200
+_MAX_PAIRS = 3000
+_MAX_SEGMENTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def unreached(
     some = dict.fromkeys([*((hosts[0], one) for one in hosts[1:]), *pairwise(hosts)])
     every = combinations(hosts, 2) if is_thorough else some
     pairs = [pair for pair in every if len({*map(groups.find, pair)}) == 1]
-    for source, target in pairs[:_MOST_PAIRS]:
+    for source, target in pairs[:_MAX_PAIRS]:
         if source not in found and (reason := check_reach(network, source, target)):
             found[source] = (source, target, reason)
     return list(found.values())
@@ -97,7 +97,7 @@ def repair(network: Network, needed: Iterable[tuple[str, str]] = ()) -> list[Edi
     if not is_plain(network):
         return None
     segments = segments_of(network)
-    if len(segments) > _MOST_SEGMENTS:
+    if len(segments) > _MAX_SEGMENTS:
         return None
     edits = list(_forwarding(network, segments))
     network = _with_forwarding(network, {str(edit.path[1]) for edit in edits})
@@ -318,16 +318,16 @@ def with_routes(
     for name, own in at.items():
         host = hosts[name]
         hops = _next_hops(name, own, at, hosts)
-        ways = {segment: via for segment, via in hops.items() if segment in wanted}
+        next_hops = {segment: via for segment, via in hops.items() if segment in wanted}
         missing: dict[str, str] = {}
-        for segment, via in ways.items():
+        for segment, via in next_hops.items():
             target = next(iter(one.network for one in _on(segment, at)), None)
             if target is None or segment in own or not _lacks(network, name, target):
                 continue
             missing[str(target)] = via
         if not missing:
             continue
-        only = set(ways.values())
+        only = set(next_hops.values())
         has_default = any(route.to == "default" for route in host.routes)
         if len(only) == 1 and not has_default:
             missing = {"default": next(iter(only))}

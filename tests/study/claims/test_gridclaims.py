@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from longfat.errors import InputError
 from longfat.study import Claim, Study, known_metrics, read_study
-from longfat.study.claims.aggregates import NotRunError, ResultScope
-from longfat.study.claims.columns import holds as is_true
+from longfat.study.claims.aggregates import NotRunError
 from longfat.study.claims.compiler import Formula, parse_claim
-from longfat.study.claims.formula import FormulaError
-from longfat.study.claims.rows import Table
-from longfat.study.claims.terms import Results
+from longfat.study.claims.rows import ResultScope, Table
+from longfat.study.expressions.evaluation import holds as is_true
+from longfat.study.expressions.parser import FormulaError
+from longfat.study.expressions.terms import Results
 from longfat.study.read import parse_study
 from tests.study.messages import error, read
 

@@ -57,8 +57,8 @@ def test_other_kinds(tmp_path: Path) -> None:
     points = figure("points: rtt.avg - rtt, against: bulk.receiver / rate, by: aqm", tmp_path)
     assert (points.kind, points.what.unit) == (FigureKind.POINTS, Unit.SECONDS)
     cdf = figure("cdf: rtt.replies - rtt, by: aqm, range: {x: [0, 100ms]}", tmp_path)
-    assert (cdf.what.sampled, cdf.ranges) == ("rtt.replies", {"x": (0.0, 0.1)})
-    assert figure("cdf: queue.backlogs / bdp, by: aqm", tmp_path).what.sampled == "queue.backlogs"
+    assert (cdf.what.samples, cdf.ranges) == ("rtt.replies", {"x": (0.0, 0.1)})
+    assert figure("cdf: queue.backlogs / bdp, by: aqm", tmp_path).what.samples == "queue.backlogs"
     loss = figure("lines: bulk.loss, over: loss, by: aqm, median: [buffer, rtt, n]", tmp_path)
     assert loss.over is not None
     assert (loss.what.unit, loss.over.unit) == (Unit.FRACTION, Unit.FRACTION)

@@ -20,7 +20,7 @@ from longfat.model.network import (
     Switch,
 )
 from longfat.study.formats.miniedit import read_miniedit
-from longfat.study.formats.miniedit.commands import split_lines
+from longfat.study.formats.miniedit.nodes import split_lines
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "miniedit"

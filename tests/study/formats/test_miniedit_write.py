@@ -23,7 +23,7 @@ from longfat.model.network import (
 )
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.miniedit import miniedit_text, read_miniedit
-from longfat.study.formats.miniedit.layout import lay_out
+from longfat.study.formats.miniedit.write import lay_out
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "miniedit"

@@ -24,7 +24,7 @@ from longfat.model.network import (
     shape_commands,
 )
 from longfat.model.network.build import FORWARD_LINE
-from longfat.study.formats.mininet_script import mininet_text
+from longfat.study.formats.mininet.write import mininet_text
 
 NETWORK = Network(
     hosts=(

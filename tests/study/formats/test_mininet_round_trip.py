@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from longfat.model.case import Command
 from longfat.model.network import ROOT_NAMESPACE, Network, build_batches
-from longfat.study.formats.mininet_script import mininet_text
+from longfat.study.formats.mininet.write import mininet_text
 from tests.study.formats.mininet_scripts import read
 from tests.study.formats.test_mininet import NETWORK, SETUP
 from tests.study.formats.test_write import networks

@@ -19,9 +19,9 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric
 from longfat.model.units import format_quantity, parse_literal
-from longfat.study.claims.aggregates import NotRunError, ResultScope, factor
-from longfat.study.claims.columns import number
-from longfat.study.claims.rows import Table
+from longfat.study.claims.aggregates import NotRunError
+from longfat.study.claims.rows import ResultScope, Table, factor
+from longfat.study.expressions.evaluation import number
 from longfat.study.grading.answers import of_kind
 from longfat.study.grading.model import KEY_PREFIX, Exercise, Grading, PartKind
 from longfat.study.metrics import find_metric

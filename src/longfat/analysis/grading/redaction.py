@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.model.events import TypedLine
-from longfat.study.files import MOST_FILE_BYTES, reads_beside
+from longfat.study.file_reader import MAX_FILE_BYTES, folder_reader
 from longfat.study.grading.read import STUDENT
 
 if TYPE_CHECKING:
@@ -154,12 +154,12 @@ def _tokens(text: str) -> set[str]:
 def _handout(folder: Path) -> Iterator[str]:
     for path in folder.rglob("*"):
         with contextlib.suppress(OSError):
-            if path.is_file() and path.stat().st_size <= MOST_FILE_BYTES:
+            if path.is_file() and path.stat().st_size <= MAX_FILE_BYTES:
                 yield path.read_bytes().decode(errors="replace")
 
 
 def _handed_in(submission: Submission, grading: Grading) -> Iterator[str]:
-    beside = reads_beside(submission.files)
+    beside = folder_reader(submission.files)
     for part in grading.parts.values():
         for file in part.files:
             with contextlib.suppress(InputError):

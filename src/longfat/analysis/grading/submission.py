@@ -26,7 +26,7 @@ from longfat.model.traffic.iperf3_any import AnyReport, read_any_report
 from longfat.model.units import format_quantity
 from longfat.study.document import is_blank, read_content, read_document
 from longfat.study.expand import Line, read_setup
-from longfat.study.files import ReadBeside, reads_beside
+from longfat.study.file_reader import FileReader, folder_reader
 from longfat.study.formats.open import SCRIPT_SUFFIX, open_network
 from longfat.study.grading.answers import Answer, read_answers
 from longfat.study.grading.model import Grading, Part, PartKind
@@ -203,10 +203,10 @@ def take_in(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Beside:
-    """Reads the files beside a part, inside of its submission; see `ReadBeside`."""
+    """Reads the files beside a part, inside of its submission; see `FileReader`."""
 
     folder: str
-    submission: ReadBeside
+    submission: FileReader
 
     def __call__(self, path: str, /) -> bytes:
         is_whole = path.startswith("/") or not self.folder
@@ -230,7 +230,7 @@ class _Reader:
         files = self.submission.files
         if any(one.is_symlink() for one in (self.submission.folder, files)) or not files.is_dir():
             raise InputError("the submission is no folder, or a link to one")
-        beside = reads_beside(files)
+        beside = folder_reader(files)
         paths = [self._copy(file, beside) for file in self.part.files]
         match self.part.kind:
             case PartKind.STUDY:
@@ -251,7 +251,7 @@ class _Reader:
         text = str(error).replace(f"{self.scratch}/", "").partition("; LONGFAT_QUOTA")[0]
         return text if len(text) <= _MOST_WORDS else f"{text[: _MOST_WORDS - 3]}..."
 
-    def _copy(self, file: str, beside: ReadBeside) -> Path:
+    def _copy(self, file: str, beside: FileReader) -> Path:
         """Copy a file to a folder that nothing else can change."""
         try:
             content = beside(file)
@@ -277,11 +277,11 @@ class _Reader:
             return ""
         return hashlib.sha256(content).hexdigest()
 
-    def _beside(self, beside: ReadBeside) -> ReadBeside:
+    def _beside(self, beside: FileReader) -> FileReader:
         """Return what reads the files beside the part's own, inside of the submission."""
         return _Beside(folder=self.part.files[0].rpartition("/")[0], submission=beside)
 
-    def _study(self, path: Path, beside: ReadBeside) -> Handed:
+    def _study(self, path: Path, beside: FileReader) -> Handed:
         fields = dict(Node(raw=read_document(path), file=str(path)).named("a study's fields"))
         if "grid" in fields:
             raise fields["grid"].error("a study that is graded has named cases, and no grid")
@@ -335,7 +335,7 @@ class _Reader:
         node = Node(raw=read_document(path), file=str(path))
         return () if node.is_null else read_setup(node)
 
-    def _network(self, path: Path, beside: ReadBeside) -> Handed:
+    def _network(self, path: Path, beside: FileReader) -> Handed:
         base = self._base()
         flows: tuple[Flow, ...] = ()
         labels: Mapping[str, str] = {}

@@ -16,9 +16,16 @@ from longfat.model.metric import Unit
 from longfat.model.spread import Spread, spread_of
 from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
 from longfat.output.report.gridsamples import CaseValues
-from longfat.study.claims.tally import measure
-from longfat.study.figures.groups import Group, by_number, fixed_values, grouped
-from longfat.study.figures.spec import FigureKind, FigureSpec, Theory
+from longfat.study.claims.aggregates import measure
+from longfat.study.figures.spec import (
+    FigureKind,
+    FigureSpec,
+    Group,
+    Theory,
+    by_number,
+    fixed_values,
+    grouped,
+)
 from longfat.study.figures.theory import curve_points
 
 if TYPE_CHECKING:
@@ -303,7 +310,12 @@ class _Maker:
     def _silent(self, names: Iterable[str]) -> int:
         """Return how many cases were run and have not all metrics that the figure needs."""
         quantities = [one for one in (self._spec.what, self._spec.over) if one is not None]
-        keys = {own.key for one in quantities for own in one.owns if own.beside is None}
+        keys = {
+            metric.key
+            for quantity in quantities
+            for metric in quantity.metrics
+            if metric.beside is None
+        }
         spreads: Mapping[str, Mapping[str, Spread]] = self._verdict.spreads
         return sum(not keys <= spreads[name].keys() for name in names)
 

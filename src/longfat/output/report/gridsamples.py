@@ -9,17 +9,16 @@ import numpy as np
 
 from longfat.errors import LongfatError
 from longfat.output.report.curves import RunCurves
-from longfat.study.claims.aggregates import CaseMetric, factor
-from longfat.study.claims.columns import Column, column
-from longfat.study.claims.tally import measure
-from longfat.study.figures.spec import Sampled
-from longfat.study.grid.language import Named, Word, text_code
+from longfat.study.claims.aggregates import measure
+from longfat.study.claims.rows import CaseMetric, Samples, factor
+from longfat.study.expressions.evaluation import Column, column
+from longfat.study.expressions.terms import NameRef
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
     from longfat.execution.runs import Run
     from longfat.study.claims.rows import Rows
-    from longfat.study.claims.terms import Term
+    from longfat.study.expressions.terms import Term
     from longfat.study.figures.spec import Quantity
 
 # The quantities of `RunCurves` by their names in a study.
@@ -86,17 +85,17 @@ class _RunScope:
                 run = self._values.run(other, self._seed) if other >= 0 else None
                 value = np.nan if run is None else run.metrics.get(term.key, np.nan)
                 return np.array(value * factor(term.unit))
-            case Named():
+            case NameRef():
                 return np.array(rows.numbers(term.name)[self._row])
-            case Word():
-                if term.named:
-                    return np.array(rows.numbers(term.word)[self._row])
-                return np.array(text_code(term.word))
-            case Sampled():
+            case Samples():
                 return self._samples(term) * factor(term.unit)
         return np.array(np.nan)
 
-    def _samples(self, term: Sampled) -> Column:
+    def text(self, name: str) -> str:
+        text: str = self._values.rows.texts(name)[self._row]
+        return text
+
+    def _samples(self, term: Samples) -> Column:
         run = self._values.run(self._row, self._seed)
         assert run is not None
         try:

@@ -9,7 +9,7 @@ from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import JudgedClaim
-    from longfat.study.claims.tally import Example, Tally
+    from longfat.study.claims.aggregates import Example, Tally
 
 
 def tally_lines(judged: JudgedClaim) -> list[tuple[str, bool]]:

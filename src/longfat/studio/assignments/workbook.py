@@ -28,7 +28,7 @@ from longfat.studio.http_error import HttpError, conflict
 from longfat.studio.workspace import StoredFile, version_of
 from longfat.study import STUDY_FILE
 from longfat.study.document import parse_document
-from longfat.study.files import MOST_FILE_BYTES
+from longfat.study.file_reader import MAX_FILE_BYTES
 from longfat.study.grading import PartKind
 from longfat.study.grading.answers import Answer, parse_answers
 from longfat.study.node import Node
@@ -230,7 +230,7 @@ class Workbook:
         size = 0
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in _files(self.workspace.folder(self.place)):
-                content = self.workspace.read(f"{self.place}/{path}", most_bytes=MOST_FILE_BYTES)
+                content = self.workspace.read(f"{self.place}/{path}", most_bytes=MAX_FILE_BYTES)
                 size += len(content)
                 if size > _MOST_ZIP_BYTES:
                     raise InputError(
@@ -295,7 +295,7 @@ class Workbook:
         return self._stored(file).content
 
     def _stored(self, file: str) -> StoredFile:
-        return self.workspace.stored(f"{self.place}/{file}", most_bytes=MOST_FILE_BYTES)
+        return self.workspace.stored(f"{self.place}/{file}", most_bytes=MAX_FILE_BYTES)
 
     def _read_or_none(self, file: str) -> bytes | None:
         """Return a file; None if it does not exist or cannot be read, which a check reports."""

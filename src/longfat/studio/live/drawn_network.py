@@ -11,7 +11,7 @@ from longfat.model.fields import fields_of
 from longfat.model.network import Link
 from longfat.studio.study_reader import STUDIO_LIMITS
 from longfat.study.drawing import Drawing
-from longfat.study.files import ReadBeside, reads_nothing
+from longfat.study.file_reader import FileReader, no_files
 from longfat.study.read import parse_study
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Drawn:
 
     planned: Planned
     name: str | None
-    beside: ReadBeside = reads_nothing
+    beside: FileReader = no_files
     title: str = ""
     layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     drawing: Drawing = field(default_factory=Drawing)
@@ -48,9 +48,7 @@ class Drawn:
         return self.planned.case
 
 
-def read_drawing(
-    text: str, *, name: str, case: str | None, beside: ReadBeside = reads_nothing
-) -> Drawn:
+def read_drawing(text: str, *, name: str, case: str | None, beside: FileReader = no_files) -> Drawn:
     """Read a drawing.
 
     Args:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.errors import InputError
 from longfat.studio.live.drawn_network import read_drawing
 from longfat.studio.live.session import LiveSession
-from longfat.study.files import ReadBeside, reads_nothing
+from longfat.study.file_reader import FileReader, no_files
 
 if TYPE_CHECKING:
     from longfat.studio.turns import Member
@@ -38,7 +38,7 @@ class LiveSessions:
         self._count = itertools.count(1)
 
     def create(
-        self, *, name: str, text: str, case: str | None, beside: ReadBeside = reads_nothing
+        self, *, name: str, text: str, case: str | None, beside: FileReader = no_files
     ) -> LiveSession:
         """Boot a machine and build the drawn network in it, which takes a fraction of a second.
 

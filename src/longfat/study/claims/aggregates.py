@@ -6,23 +6,31 @@ cases in which a condition holds, `min`, `max`, `mean` and `median` a number. `w
 excludes cases.
 
 If a case has not been run, what depends on it is unknown; if a case was run and lacks a
-number, conditions on that number are false.
+number, conditions on that number are false. A `Tally` says how a term came out: in how many cases
+it holds, its value, and where it does not hold.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.extras import lazy
-from longfat.errors import InputError
 from longfat.model.metric import Unit
-from longfat.study.claims import terms
-from longfat.study.claims.columns import Column, Value, column, truth
-from longfat.study.claims.rows import NO_ROW, Indices, Mask, Rows, Table
-from longfat.study.claims.tally import MOST_EXAMPLES, Example, Tally, measure, unit_of
-from longfat.study.claims.terms import Condition, Dimension, Results, Term
-from longfat.study.grid.language import Named, Word, text_code
+from longfat.model.parameter import ParameterValue
+from longfat.study.claims.rows import CaseMetric, Indices, Rows, RowScope, Table
+from longfat.study.expressions import terms
+from longfat.study.expressions.evaluation import Column, column, truth
+from longfat.study.expressions.terms import (
+    DIMENSIONS,
+    PLAIN,
+    Condition,
+    Dimension,
+    Part,
+    Results,
+    Term,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,109 +44,92 @@ NUMBER_WORDS = ("min", "max", "mean", "median")
 """The words that take a number."""
 
 
-class NotRunError(Exception):
-    """The result depends on cases that were not run."""
+MAX_EXAMPLES = 5
+"""How many cases a tally lists."""
+
+_UNITS = {
+    DIMENSIONS[Unit.BYTES]: Unit.BYTES,
+    DIMENSIONS[Unit.BPS]: Unit.BPS,
+    DIMENSIONS[Unit.SECONDS]: Unit.SECONDS,
+    PLAIN: Unit.COUNT,
+}
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class CaseMetric:
-    """A metric of the current case, or of its neighbour.
+def unit_of(term: Term) -> Unit | None:
+    """Return the unit in which a term's values are shown; None if no unit is of its dimension."""
+    own: Unit | None = getattr(term, "unit", None)
+    if own is not None:
+        return own
+    return _UNITS.get(term.dimension or PLAIN)
+
+
+def measure(value: float, unit: Unit | None) -> float:
+    """Return a number of bits and seconds in a base unit."""
+    return value if unit is None else value / terms.BITS.get(unit, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A case that decides a claim.
 
     Attributes:
-        text: what was written.
-        key: its full name, such as `bulk.receiver_bps`.
-        unit: its unit.
-        there: which cases have it.
-        beside: for each case the one that is meant; None for the case itself.
-        pinned: the places of the parameters in which that one differs.
+        case: its name.
+        settings: its parameters.
+        readings: what was measured, by case and metric: value (None where there is
+            none) and unit.
+    """
+
+    case: str
+    settings: Mapping[str, ParameterValue]
+    readings: Mapping[str, tuple[float | None, Unit]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "case": self.case,
+            "parameters": {name: value.text for name, value in self.settings.items()},
+            "readings": {name: value for name, (value, _) in self.readings.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What one term over many cases came to, on the medians over seeds.
+
+    Attributes:
+        text: the term, as it was written.
+        count: how many cases fit and were run.
+        holding: in how many of them its condition holds; None where it has none.
+        missing: how many cases were not run.
+        value: its value in the base unit, of a share or another number; None if there is none.
+        unit: the value's unit; None if no unit is of its dimension.
+        examples: of `all` and `share` the first cases in which the condition does not hold;
+            of `min` and `max` the case that has it; of other numbers those that have none.
     """
 
     text: str
-    key: str
-    unit: Unit
-    there: Mask
-    beside: Indices | None = None
-    pinned: frozenset[int] = frozenset()
-    depth: int = 1
+    count: int
+    holding: int | None
+    missing: int
+    value: float | None
+    unit: Unit | None
+    examples: tuple[Example, ...]
 
-    @property
-    def dimension(self) -> Dimension:
-        """Return the dimension of its unit."""
-        return terms.DIMENSIONS[self.unit]
-
-    def rows(self, at: Indices) -> Indices:
-        """Return the cases whose metric it is, for some cases."""
-        return at if self.beside is None else self.beside[at]
-
-    def has(self, at: Indices) -> Any:
-        """Return, for some cases, whether each exists and whether it has the metric."""
-        rows = self.rows(at)
-        return (rows != NO_ROW) & self.there[rows]
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "expression": self.text,
+            "cases": self.count,
+            "holding": self.holding,
+            "not_run": self.missing,
+            "value": self.value,
+            "unit": None if self.unit is None else self.unit.value,
+            "examples": [example.to_json() for example in self.examples],
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class ResultScope:
-    """Where an expression about cases that are named finds its values.
-
-    Attributes:
-        results: metrics by case.
-    """
-
-    results: Results
-
-    def leaf(self, term: Any) -> Value:
-        """Return a metric of a case, or an aggregate over many.
-
-        Raises:
-            InputError: the results do not have it.
-            NotRunError: it depends on cases that were not run.
-        """
-        if not isinstance(term, terms.Reading):
-            return float(term.value(self.results))
-        try:
-            value = self.results[term.case][term.metric]
-        except KeyError:
-            raise InputError(
-                f"there is no result {term.case}.{term.metric}: the case was not run, "
-                "or its tool did not report it"
-            ) from None
-        return value * factor(term.unit)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowScope:
-    """Where an expression over cases finds its values.
-
-    Attributes:
-        rows: all cases.
-        at: the cases to evaluate.
-        table: their results.
-    """
-
-    rows: Rows
-    at: Indices
-    table: Table
-
-    def leaf(self, term: Any) -> Value:
-        """Return the values of a name or metric, one for each case; NaN where there is none."""
-        match term:
-            case CaseMetric():
-                return self.table.column(term.key)[term.rows(self.at)] * factor(term.unit)
-            case Named():
-                return self.rows.numbers(term.name)[self.at]
-            case Word():
-                if term.named:
-                    return self.rows.numbers(term.word)[self.at]
-                return text_code(term.word)
-        try:
-            return ResultScope(self.table).leaf(term)
-        except InputError:
-            return np.nan
-
-
-def factor(unit: Unit) -> float:
-    """Return how many bits or seconds one of a base unit is."""
-    return terms.BITS.get(unit, 1.0)
+class NotRunError(Exception):
+    """The result depends on cases that were not run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -150,7 +141,7 @@ class _Over:
         text: what was written.
         what: what is computed for each case.
         where: which cases; None where that was decided when the study was read.
-        owns: the metrics in it.
+        metrics: the metrics in it.
         rows: all cases of the study.
         names: the parameters and derived values in it.
         at: the cases that it speaks of.
@@ -160,7 +151,7 @@ class _Over:
     text: str
     what: Any
     where: Condition | None
-    owns: tuple[CaseMetric, ...]
+    metrics: tuple[CaseMetric, ...]
     names: tuple[str, ...]
     rows: Rows
     at: Indices
@@ -168,17 +159,17 @@ class _Over:
 
     def cases(self) -> frozenset[str]:
         """Return the names of the cases that it speaks of, those beside them included."""
-        found = set(self.at.tolist())
-        for own in self.owns:
-            found |= set(own.rows(self.at).tolist())
-        return frozenset(self.rows.cases[row] for row in found)
+        rows = set(self.at.tolist())
+        for metric in self.metrics:
+            rows |= set(metric.rows(self.at).tolist())
+        return frozenset(self.rows.cases[row] for row in rows)
 
     def _scope(self, results: Results) -> tuple[RowScope, int]:
         """Return the cases that were run and fit, and how many were not run."""
         table = Table.of(results, self.rows)
         ran = table.ran[self.at]
-        for own in self.owns:
-            ran = ran & table.ran[own.rows(self.at)]
+        for metric in self.metrics:
+            ran = ran & table.ran[metric.rows(self.at)]
         scope = RowScope(self.rows, self.at[ran], table)
         if self.where is not None:
             fit = np.broadcast_to(truth(self.where, scope), scope.at.shape)
@@ -241,21 +232,21 @@ class _Over:
                 return float(np.median(values)), None
 
     def _examples(self, scope: RowScope, at: Indices) -> tuple[Example, ...]:
-        return tuple(self._example(scope.table, row) for row in at[:MOST_EXAMPLES].tolist())
+        return tuple(self._example(scope.table, row) for row in at[:MAX_EXAMPLES].tolist())
 
     def _example(self, table: Table, row: int) -> Example:
-        one = np.array([row], dtype=np.intp)
+        at = np.array([row], dtype=np.intp)
         readings: dict[str, tuple[float | None, Unit]] = {}
-        for own in self.owns:
-            case = self.rows.cases[int(own.rows(one)[0])]
-            value = table[case].get(own.key)
-            readings[f"{case}.{own.key}"] = (value, own.unit)
+        for metric in self.metrics:
+            case = self.rows.cases[int(metric.rows(at)[0])]
+            value = table[case].get(metric.key)
+            readings[f"{case}.{metric.key}"] = (value, metric.unit)
         settings = self.rows.grid[row].settings if self.rows.grid else {}
         return Example(case=self.rows.cases[row], settings=settings, readings=readings)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Quantified(_Over):
+class Quantified(_Over, Condition):
     """`all(...)` or `any(...)`: a condition."""
 
     def value(self, results: Results) -> float:
@@ -283,7 +274,7 @@ class Aggregate(_Over):
     def dimension(self) -> Dimension | None:
         """Return its dimension: that of what it is over, and of a share none."""
         if self.word == "share":
-            return terms.PLAIN
+            return PLAIN
         dimension: Dimension | None = self.what.dimension
         return dimension
 
@@ -306,6 +297,6 @@ class Aggregate(_Over):
 OverCases = Quantified | Aggregate
 
 
-def depth_of(*parts: Term | Condition | None) -> int:
+def depth_of(*parts: Part | None) -> int:
     """Return the depth of what is made of these parts."""
     return terms.checked_depth(*(part for part in parts if part is not None))

@@ -1,13 +1,11 @@
-"""The claim language: what a study asserts about its results.
+"""Claims: what a study asserts about its results.
 
 `tuned.bulk.receiver > 2.5 * default.bulk.receiver and tuned.bulk.retransmits < 100`
 `all(bulk.receiver > 0.9 * rate where buffer >= bdp)`
 
-The grammar is in `claims.lark`; `formula` builds its terms, whose meaning is in
-`terms`, and `compiler` those over many cases, which are in `aggregates`; `columns`
-computes them. Names and
-dimensions are checked when the study is read, so that a slip of the pen does
-not show after an hour of runs. Nothing is evaluated as Python.
+They are written in the language of `longfat.study.expressions`; `compiler` makes their terms, of
+which those over many cases are in `aggregates`. Names and dimensions are checked when the study is
+read, so that a typo is reported before an hour of runs. Nothing is evaluated as Python.
 
 A claim whose value does not exist (a division by 0) does not hold.
 """
@@ -19,15 +17,16 @@ from dataclasses import dataclass, field, replace
 
 from longfat.errors import InputError, Place
 from longfat.model.metric import Metric
-from longfat.study.claims.aggregates import OverCases, ResultScope
-from longfat.study.claims.columns import holds
+from longfat.study.claims.aggregates import OverCases
 from longfat.study.claims.compiler import parse_claim
-from longfat.study.claims.formula import FormulaError
-from longfat.study.claims.rows import Rows
-from longfat.study.claims.terms import Condition, Results
+from longfat.study.claims.rows import ResultScope, Rows
+from longfat.study.expressions.evaluation import holds
+from longfat.study.expressions.parser import FormulaError
+from longfat.study.expressions.terms import Condition, Results
 from longfat.study.node import Node
 
-LONGEST_CLAIM = 2000
+MAX_CLAIM = 2000
+"""The number of characters that a claim may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,7 @@ class Claim:
         text: the claim as written, for display.
         expression: the condition to check.
         place: where it was written.
-        cases: the names of the cases that it speaks of.
+        cases: the names of the cases that it is about.
         named: those of them that it names.
         over: its aggregates over many cases, in the order of the text.
     """
@@ -54,7 +53,7 @@ class Claim:
     @property
     def names(self) -> tuple[str, ...]:
         """Return the parameters and derived values in it."""
-        return tuple(name for one in self.over for name in one.names)
+        return tuple(name for term in self.over for name in term.names)
 
     def holds(self, metrics: Results) -> bool:
         """Check it against results.
@@ -101,8 +100,8 @@ def read_claim(node: Node, known: Mapping[str, Mapping[str, Metric]], rows: Rows
     else:
         inner = node
     expression = inner.text("a claim, as TEXT: EXPRESSION or as an expression")
-    if len(expression) > LONGEST_CLAIM:
-        raise inner.error(f"the claim has more than {LONGEST_CLAIM} characters")
+    if len(expression) > MAX_CLAIM:
+        raise inner.error(f"the claim has more than {MAX_CLAIM} characters")
     try:
         formula = parse_claim(expression, known, rows)
     except FormulaError as error:
@@ -112,7 +111,7 @@ def read_claim(node: Node, known: Mapping[str, Mapping[str, Metric]], rows: Rows
         text=text or expression,
         expression=expression,
         place=inner.place,
-        cases=formula.named.union(*(one.cases() for one in formula.over)),
+        cases=formula.named.union(*(term.cases() for term in formula.over)),
         condition=formula.condition,
         named=formula.named,
         over=formula.over,

@@ -1,21 +1,31 @@
 """The cases of a study as the rows of a table: what claims and figures over many cases read.
 
-A row has the numbers of its parameters and derived values, which are known before anything
-is run. Its metrics come with the results.
+A row has the values of its parameters and derived values, which are known before anything
+is run. Its metrics come with the results. `CaseMetric` and `Samples` are the terms of an expression
+that are a result of each case, and the scopes find their values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longfat.common.extras import lazy
+from longfat.errors import InputError
 from longfat.model.metric import Metric, Unit
-from longfat.model.parameter import ParameterValue
-from longfat.study.claims.terms import Results
-from longfat.study.grid.grid import Axes, Combination
-from longfat.study.grid.language import Kind, Kinds
+from longfat.study.expressions.compiler import Kinds
+from longfat.study.expressions.evaluation import Text, TextColumn, Value
+from longfat.study.expressions.terms import (
+    BITS,
+    DIMENSIONS,
+    Dimension,
+    Kind,
+    MetricRef,
+    NameRef,
+    Results,
+)
+from longfat.study.grid.axes import Axes, Combination, GridRow
 from longfat.study.metrics import find_metric
 
 if TYPE_CHECKING:
@@ -31,33 +41,18 @@ NO_ROW = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GridRow:
-    """What a case of a grid is, before it is run.
-
-    Attributes:
-        combination: the place of each parameter's value.
-        numbers: parameters and derived values, in bits and seconds; of a text, its code.
-        settings: the parameters, for display.
-    """
-
-    combination: Combination
-    numbers: Mapping[str, float]
-    settings: Mapping[str, ParameterValue]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A metric that many cases have.
+class KnownMetric:
+    """A metric that some cases have.
 
     Attributes:
         key: its full name, such as `bulk.receiver_bps`.
         unit: its unit.
-        there: which cases have it.
+        present: which cases have it.
     """
 
     key: str
     unit: Unit
-    there: Mask
+    present: Mask
 
 
 class Rows(Kinds):
@@ -81,6 +76,7 @@ class Rows(Kinds):
         self.names = axes.names if axes is not None else ()
         self.grid = tuple((grid or {}).values())
         self._numbers: dict[str, npt.NDArray[np.float64]] = {}
+        self._texts: dict[str, TextColumn] = {}
         self._at = {row.combination: index for index, row in enumerate(self.grid)}
         # Cases that measure the same are evaluated once.
         alike: dict[tuple[str, ...], list[int]] = {}
@@ -92,7 +88,7 @@ class Rows(Kinds):
         return len(self.cases)
 
     def kind(self, name: str) -> Kind:
-        """Return the value of a parameter or derived value."""
+        """Return what a parameter or derived value is."""
         assert self.axes is not None
         return self.axes.kind(name)
 
@@ -103,18 +99,25 @@ class Rows(Kinds):
             self._numbers[name] = np.array([row.numbers[name] for row in self.grid])
         return self._numbers[name]
 
-    def metric(self, flow: str, name: str) -> Found | None:
+    def texts(self, name: str) -> TextColumn:
+        """Return a parameter or derived value that is a text in each case."""
+        if name not in self._texts:
+            # As objects: one long text must not make the whole column as wide.
+            self._texts[name] = np.array([row.texts[name] for row in self.grid], dtype=object)
+        return self._texts[name]
+
+    def metric(self, flow: str, name: str) -> KnownMetric | None:
         """Find a metric by its name, with its unit's ending or without; None if no case has it."""
-        found: Found | None = None
+        metric: KnownMetric | None = None
         for metrics, rows in self._alike:
             key = find_metric(flow, name, metrics)
-            if key is None or (found is not None and found.key != key):
+            if key is None or (metric is not None and metric.key != key):
                 continue
-            if found is None:
-                there = np.zeros(len(self), dtype=bool)
-                found = Found(key=key, unit=metrics[key].unit, there=there)
-            found.there[rows] = True
-        return found
+            if metric is None:
+                present = np.zeros(len(self), dtype=bool)
+                metric = KnownMetric(key=key, unit=metrics[key].unit, present=present)
+            metric.present[rows] = True
+        return metric
 
     def measured(self) -> dict[str, Metric]:
         """Return the metrics that any case has, by their full names."""
@@ -133,11 +136,11 @@ class Rows(Kinds):
         Returns:
             The rows; `NO_ROW` where the grid has no such case.
         """
-        found = np.full(len(self), NO_ROW, dtype=np.intp)
-        for row, one in enumerate(self.grid):
-            wanted = tuple(chosen.get(at, index) for at, index in enumerate(one.combination))
-            found[row] = self._at.get(wanted, NO_ROW)
-        return found
+        rows = np.full(len(self), NO_ROW, dtype=np.intp)
+        for row, case in enumerate(self.grid):
+            wanted = tuple(chosen.get(at, index) for at, index in enumerate(case.combination))
+            rows[row] = self._at.get(wanted, NO_ROW)
+        return rows
 
     def first_of_each(self, rows: Indices, without: frozenset[int]) -> Indices:
         """Return of cases that differ only in some parameters the first, in the cases' order.
@@ -200,3 +203,137 @@ class Table(Mapping[str, Mapping[str, float]]):
                 dtype=float,
             )
         return self._columns[key]
+
+
+# Terms that are a result of each case.
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Samples:
+    """The samples of a run, such as the replies of a ping.
+
+    Attributes:
+        flow: the flow or probe.
+        name: their name.
+        unit: their unit.
+    """
+
+    flow: str
+    name: str
+    unit: Unit
+    depth: int = 1
+
+    @property
+    def text(self) -> str:
+        """Return the samples as they are written."""
+        return f"{self.flow}.{self.name}"
+
+    @property
+    def dimension(self) -> Dimension:
+        """Return the dimension of their unit."""
+        return DIMENSIONS[self.unit]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CaseMetric:
+    """A metric of the current case, or of its neighbour.
+
+    Attributes:
+        text: what was written.
+        key: its full name, such as `bulk.receiver_bps`.
+        unit: its unit.
+        present: which cases have it.
+        beside: for each case the case that is meant; None for the case itself.
+        filtered: the places of the parameters that the filters set in that case.
+    """
+
+    text: str
+    key: str
+    unit: Unit
+    present: Mask
+    beside: Indices | None = None
+    filtered: frozenset[int] = frozenset()
+    depth: int = 1
+
+    @property
+    def dimension(self) -> Dimension:
+        """Return the dimension of its unit."""
+        return DIMENSIONS[self.unit]
+
+    def rows(self, at: Indices) -> Indices:
+        """Return the cases whose metric it is, for some cases."""
+        return at if self.beside is None else self.beside[at]
+
+    def has(self, at: Indices) -> Any:
+        """Return, for some cases, whether each exists and whether it has the metric."""
+        rows = self.rows(at)
+        return (rows != NO_ROW) & self.present[rows]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultScope:
+    """The scope of an expression about cases that are named.
+
+    Attributes:
+        results: metrics by case.
+    """
+
+    results: Results
+
+    def leaf(self, term: Any) -> Value:
+        """Return a metric of a case, or an aggregate over many.
+
+        Raises:
+            InputError: the results do not have it.
+            NotRunError: it depends on cases that were not run.
+        """
+        if not isinstance(term, MetricRef):
+            return float(term.value(self.results))
+        try:
+            value = self.results[term.case][term.metric]
+        except KeyError:
+            raise InputError(
+                f"there is no result {term.case}.{term.metric}: the case was not run, "
+                "or its tool did not report it"
+            ) from None
+        return value * factor(term.unit)
+
+    def text(self, name: str) -> Text:
+        """Never called: without a grid's row there are no names."""
+        raise AssertionError(name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowScope:
+    """The scope of an expression over cases.
+
+    Attributes:
+        rows: all cases.
+        at: the cases to evaluate.
+        table: their results.
+    """
+
+    rows: Rows
+    at: Indices
+    table: Table
+
+    def leaf(self, term: Any) -> Value:
+        """Return the values of a name or metric, one for each case; NaN where there is none."""
+        match term:
+            case CaseMetric():
+                return self.table.column(term.key)[term.rows(self.at)] * factor(term.unit)
+            case NameRef():
+                return self.rows.numbers(term.name)[self.at]
+        try:
+            return ResultScope(self.table).leaf(term)
+        except InputError:
+            return np.nan
+
+    def text(self, name: str) -> Text:
+        """Return the texts of a name, one for each case."""
+        return self.rows.texts(name)[self.at]
+
+
+def factor(unit: Unit) -> float:
+    """Return how many bits or seconds one of a base unit is."""
+    return BITS.get(unit, 1.0)

@@ -14,7 +14,7 @@ drawn over another: a parameter that varies is in `over`, `up`, `by`, `each` or 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,19 +22,25 @@ from longfat.common.extras import lazy
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.metric import Metric, Unit
-from longfat.study.claims.aggregates import RowScope
-from longfat.study.claims.columns import truth
-from longfat.study.claims.compiler import CaseBuilder, Parts, build_condition
-from longfat.study.claims.formula import FormulaError, parse_syntax
-from longfat.study.claims.rows import Indices, Rows, Table
-from longfat.study.claims.samples import known_samples
-from longfat.study.claims.tally import unit_of
-from longfat.study.claims.terms import Term
-from longfat.study.figures.axes import read_labels, read_log, read_ranges
-from longfat.study.figures.groups import by_number, differing, fixed_values, grouped
-from longfat.study.figures.spec import FigureKind, FigureSpec, Quantity
+from longfat.model.units import parse_literal
+from longfat.study.claims.aggregates import unit_of
+from longfat.study.claims.compiler import build_condition, build_term
+from longfat.study.claims.rows import Indices, Rows, RowScope, Table
+from longfat.study.expressions.evaluation import truth
+from longfat.study.expressions.names import COMMA_HINT
+from longfat.study.expressions.parser import FormulaError
+from longfat.study.expressions.terms import BITS, DIMENSIONS, Number, Term, Texts
+from longfat.study.figures.spec import (
+    FigureKind,
+    FigureSpec,
+    Quantity,
+    by_number,
+    differing,
+    fixed_values,
+    grouped,
+)
 from longfat.study.figures.theory import read_curves, read_marks
-from longfat.study.grid.language import COMMA_HINT, Texts
+from longfat.study.metrics import known_samples
 from longfat.study.model import Planned
 from longfat.study.node import Node
 
@@ -57,7 +63,17 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "cdf": (),
 }
 _FORM = "TITLE: {lines: bulk.receiver, over: rtt, by: cc}"
-_LONGEST_NAME = 48
+_MAX_NAME = 48
+
+Ends = tuple[float | None, float | None]
+
+# The axes that show numbers.
+_AXES: Mapping[str, tuple[str, ...]] = {
+    "lines": ("x", "y"),
+    "points": ("x", "y"),
+    "heat": ("colour",),
+    "cdf": ("x",),
+}
 
 
 def read_figures(
@@ -78,12 +94,12 @@ def read_figures(
         InputError: something in it is wrong.
     """
     samples = known_samples(planned.case for planned in cases.values())
-    found: list[FigureSpec] = []
+    figures: list[FigureSpec] = []
     for entry in node.sequence(f"a list of figures, each {_FORM}"):
         title, body = _titled(entry)
         reader = _Reader(body, known, rows, samples)
-        found.append(reader.read(title, taken=[figure.name for figure in found]))
-    return tuple(found)
+        figures.append(reader.read(title, taken=[figure.name for figure in figures]))
+    return tuple(figures)
 
 
 def _titled(entry: Node) -> tuple[str | None, Node]:
@@ -118,9 +134,9 @@ class _Reader:
                 raise InputError(f"{key.text!r} is no field{COMMA_HINT}", place=key.place)
         kinds = [key.text for key, _ in items if key.text in _FIELDS]
         if len(kinds) != 1:
-            found = "none of them" if not kinds else " and ".join(kinds)
+            present = "none of them" if not kinds else " and ".join(kinds)
             raise self._node.error(
-                f"a figure shows one of {', '.join(_FIELDS)}, and here is {found}: write {_FORM}"
+                f"a figure shows one of {', '.join(_FIELDS)}, and here is {present}: write {_FORM}"
             )
         (kind,) = kinds
         fields = self._node.fields("a figure", allowed=(kind, *_FIELDS[kind]))
@@ -149,7 +165,7 @@ class _Reader:
             raise fields["up"].error("the axes of a heat map are one parameter each")
         by, each, median = (self._parameters(name) for name in ("by", "each", "median"))
         self._check_once(up, by, each, median, over)
-        labels = read_labels(fields, kind)
+        labels = _read_labels(fields, kind)
         spec = FigureSpec(
             name="",
             title=title or f"{what.text} over {over.text}" if over else title or what.text,
@@ -160,8 +176,8 @@ class _Reader:
             by=by,
             each=each,
             median=median,
-            log=read_log(fields, kind, over, lambda term: fixed_values(self._rows, at, term)),
-            ranges=read_ranges(fields, kind, what, over),
+            log=_read_log(fields, kind, over, lambda term: fixed_values(self._rows, at, term)),
+            ranges=_read_ranges(fields, kind, what, over),
             curves=(),
             marks=(),
             at=at,
@@ -175,10 +191,10 @@ class _Reader:
     def _finished(self, spec: FigureSpec, taken: Sequence[str]) -> FigureSpec:
         curves = read_curves(self._fields["curves"], spec) if "curves" in self._fields else ()
         marks = read_marks(self._fields["marks"], spec) if "marks" in self._fields else ()
-        name = re.sub(r"[^a-z0-9]+", "-", spec.title.lower()).strip("-")[:_LONGEST_NAME].strip("-")
+        name = re.sub(r"[^a-z0-9]+", "-", spec.title.lower()).strip("-")[:_MAX_NAME].strip("-")
         name = name or "figure"
         numbers = (f"{name}-{number}" for number in range(2, len(taken) + 3))
-        unique = next(one for one in (name, *numbers) if one not in taken)
+        unique = next(other for other in (name, *numbers) if other not in taken)
         return replace(spec, name=unique, curves=curves, marks=marks)
 
     # Cases.
@@ -189,55 +205,52 @@ class _Reader:
             return at
         node = self._fields["where"]
         conditions = node.sequence("a list of conditions") if node.is_sequence else [node]
-        for one in conditions:
-            text = one.text("a condition (such as rtt == 10ms)")
+        for part in conditions:
+            text = part.text("a condition (such as rtt == 10ms)")
             try:
                 condition, parts = build_condition(text, self._rows, self._known, "where")
             except FormulaError as error:
-                raise InputError(error.message, place=one.place_of(error.offset)) from None
+                raise InputError(error.message, place=part.place_of(error.offset)) from None
             if not parts.fixed:
-                raise one.error("where picks cases by their parameters, not by their results")
+                raise part.error("where picks cases by their parameters, not by their results")
             scope = RowScope(self._rows, at, Table({}, self._rows.cases))
             at = at[np.broadcast_to(truth(condition, scope), at.shape)]
             if not len(at):
-                raise one.error("this leaves no case for the figure")
+                raise part.error("this leaves no case for the figure")
         return at
 
     # What is shown.
 
     def _quantity(self, node: Node, at: Indices, *, sampled: bool = False) -> Quantity:
         text = node.text("an expression (such as bulk.receiver / rate)")
-        parts = Parts()
-        builder = CaseBuilder(text, self._rows, self._known, parts)
-        if sampled:
-            builder.samples = self._samples
+        samples = self._samples if sampled else None
         try:
-            term = builder.term(parse_syntax(text, "the expression"))
+            term, parts = build_term(
+                text, self._rows, self._known, "the expression", samples=samples
+            )
         except FormulaError as error:
             raise InputError(error.message, place=node.place_of(error.offset)) from None
-        if not parts.owns and not parts.samples:
+        if not parts.metrics and not parts.samples:
             raise node.error("this is no result: name a metric, as FLOW.METRIC")
         if len(parts.samples) > 1:
             raise node.error(f"one of {', '.join(parts.samples)} at a time can be shown")
-        for own in parts.owns:
-            if not own.has(at).any():
-                raise node.error(f"no case of the figure has {own.text}")
+        for metric in parts.metrics:
+            if not metric.has(at).any():
+                raise node.error(f"no case of the figure has {metric.text}")
         sample = next(iter(parts.samples.values()), None)
-        label = " ".join(text.split())
-        if own_metric := self._metric(label):
-            label = own_metric
+        text = " ".join(text.split())
         return Quantity(
-            text=" ".join(text.split()),
-            label=label,
+            text=text,
+            label=self._metric_title(text) or text,
             unit=self._unit(term, node),
             term=term,
-            owns=tuple(parts.owns),
+            metrics=tuple(parts.metrics),
             names=tuple(parts.names),
-            sampled=sample.text if sample else None,
+            samples=sample.text if sample else None,
         )
 
-    def _metric(self, text: str) -> str | None:
-        """Return what a table calls a bare metric."""
+    def _metric_title(self, text: str) -> str | None:
+        """Return the title of a bare metric, as in a table; None for another expression."""
         flow, _, name = text.rpartition(".")
         known = {**self._rows.measured(), **self._samples}
         for key, metric in known.items():
@@ -273,11 +286,8 @@ class _Reader:
                 f"the axes of a heat map are parameters{nearest(text, self._axes.values)} "
                 f"(there are: {listed(self._axes.values)})"
             )
-        parts = Parts()
         try:
-            term = CaseBuilder(text, self._rows, self._known, parts).term(
-                parse_syntax(text, "the expression")
-            )
+            term, parts = build_term(text, self._rows, self._known, "the expression")
         except FormulaError as error:
             raise InputError(error.message, place=node.place_of(error.offset)) from None
         if not parts.fixed:
@@ -308,7 +318,7 @@ class _Reader:
             return ()
         node = self._fields[field]
         items = node.sequence("a list of parameters") if node.is_sequence else [node]
-        found = []
+        names = []
         for item in items:
             name = item.line("a parameter")
             if name not in self._axes.values:
@@ -316,10 +326,10 @@ class _Reader:
                     f"there is no parameter {name!r}{nearest(name, self._axes.values)} "
                     f"(there are: {listed(self._axes.values)})"
                 )
-            if name in found:
+            if name in names:
                 raise item.error(f"{name!r} is here twice")
-            found.append(name)
-        return tuple(found)
+            names.append(name)
+        return tuple(names)
 
     def _check_once(
         self,
@@ -346,16 +356,18 @@ class _Reader:
         assert spec.over is not None
         names = [*spec.each, *spec.by, *([spec.up] if spec.up else [])]
         assert self._rows.axes is not None
-        together = {one: axis for axis in self._rows.axes.axes for one in axis}
+        together = {name: axis for axis in self._rows.axes.axes for name in axis}
         allowed = {other for name in spec.median for other in together[name]}
         for group in grouped(self._rows, spec.at, names):
             if spec.over.term is None:
                 assert spec.over.parameter is not None
-                points = [one.at for one in grouped(self._rows, group.at, [spec.over.parameter])]
+                points = [
+                    point.at for point in grouped(self._rows, group.at, [spec.over.parameter])
+                ]
             else:
                 points = [at for _, at in by_number(self._rows, group.at, spec.over.term)]
             for at in points:
-                more = [one for one in differing(self._rows, at) if one not in allowed]
+                more = [name for name in differing(self._rows, at) if name not in allowed]
                 if more:
                     raise self._node.error(self._overlap_error(at, more))
 
@@ -370,3 +382,97 @@ class _Reader:
             f"{self._rows.cases[at[0]]} and {self._rows.cases[at[other]]} would be at one "
             f"place: name {what} in {where}, or pick one of its values by where"
         )
+
+
+# How the axes are shown: `log`, `range` and `labels`.
+
+
+def _read_log(
+    fields: Mapping[str, Node],
+    kind: str,
+    over: Quantity | None,
+    values: Callable[[Term], list[float]],
+) -> frozenset[str]:
+    """Read which axes are logarithmic.
+
+    Args:
+        fields: the figure's fields.
+        kind: the word of its kind.
+        over: its x axis.
+        values: gives the values of an expression over names in all cases.
+
+    Raises:
+        InputError: there is no such axis, or it has no logarithm.
+    """
+    if "log" not in fields:
+        return frozenset()
+    node = fields["log"]
+    items = node.sequence("a list of axes") if node.is_sequence else [node]
+    axes = set()
+    for item in items:
+        axis = item.line("an axis")
+        if axis not in _AXES[kind]:
+            raise item.expected(" or ".join(_AXES[kind]))
+        if axis == "x" and kind == "lines" and over is not None:
+            if over.term is None:
+                raise item.error(f"{over.text!r} is a text, which has no logarithm")
+            if min(values(over.term)) <= 0:
+                raise item.error(
+                    f"{over.text} is 0 or less in some cases, and a logarithmic axis has no "
+                    f"place for them: leave them out by where: {over.text} > 0"
+                )
+        axes.add(axis)
+    return frozenset(axes)
+
+
+def _read_ranges(
+    fields: Mapping[str, Node], kind: str, what: Quantity, over: Quantity | None
+) -> dict[str, Ends]:
+    """Read where axes begin and end, in base units.
+
+    Raises:
+        InputError: there is no such axis, or an end is of another kind than what it shows.
+    """
+    if "range" not in fields:
+        return {}
+    shown = {"x": what if kind == "cdf" else over, "y": what, "colour": what}
+    ranges = fields["range"].fields("axes with their ends", allowed=_AXES[kind])
+    return {axis: _ends(node, shown[axis]) for axis, node in ranges.items()}
+
+
+def _ends(node: Node, quantity: Quantity | None) -> Ends:
+    form = "the two ends of an axis (such as [0, 100mbit], or [0, ~])"
+    items = node.sequence(form)
+    if len(items) != 2:
+        raise node.expected(form)
+    if quantity is None or quantity.term is None:
+        raise node.error("an axis of texts has no ends")
+    low, high = (None if item.is_null else _end(item, quantity) for item in items)
+    if low is not None and high is not None and low >= high:
+        raise node.error("the axis ends where it begins, or before")
+    return low, high
+
+
+def _end(node: Node, quantity: Quantity) -> float:
+    try:
+        literal = parse_literal(node.line("an end"))
+    except InputError as error:
+        raise node.error(error.message) from None
+    number = Number.of(*literal)
+    wanted = DIMENSIONS[quantity.unit]
+    if number.dimension not in (None, wanted):
+        raise node.error(f"the axis shows {wanted}, and this is {number.dimension}")
+    return number.number / BITS.get(quantity.unit, 1.0)
+
+
+def _read_labels(fields: Mapping[str, Node], kind: str) -> dict[str, str]:
+    """Read the labels of the axes.
+
+    Raises:
+        InputError: there is no such axis, or a label is no line.
+    """
+    if "labels" not in fields:
+        return {}
+    axes = ("x", "y", "colour") if kind == "heat" else ("x", "y")
+    labels = fields["labels"].fields("axes with their labels", allowed=axes)
+    return {axis: node.line("a label") for axis, node in labels.items()}

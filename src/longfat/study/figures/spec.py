@@ -1,15 +1,25 @@
-"""A figure that a study declares: read by `figures` and drawn by the report."""
+"""A figure that a study declares, as a value, and which of its cases belong together.
+
+It is read by `read` and drawn by the report.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
+from longfat.common.extras import lazy
 from longfat.model.metric import Unit
-from longfat.study.claims.aggregates import CaseMetric
-from longfat.study.claims.rows import Indices, Rows
-from longfat.study.claims.terms import DIMENSIONS, Dimension, Term
+from longfat.study.claims.rows import CaseMetric, Indices, Rows, RowScope, Table
+from longfat.study.expressions.evaluation import column
+from longfat.study.expressions.terms import Term
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
 
 
 class FigureKind(Enum):
@@ -22,32 +32,6 @@ class FigureKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Sampled:
-    """What a run has many of, such as the replies of a ping.
-
-    Attributes:
-        flow: the flow or probe.
-        name: what it has many of.
-        unit: the unit.
-    """
-
-    flow: str
-    name: str
-    unit: Unit
-    depth: int = 1
-
-    @property
-    def text(self) -> str:
-        """Return it as it is written."""
-        return f"{self.flow}.{self.name}"
-
-    @property
-    def dimension(self) -> Dimension:
-        """Return the dimension of its unit."""
-        return DIMENSIONS[self.unit]
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Quantity:
     """What an axis or a colour shows.
 
@@ -56,20 +40,20 @@ class Quantity:
         label: the label of the axis.
         unit: the base unit in which it is shown.
         term: how it is computed; None for a parameter whose values are texts or steps.
-        owns: the metrics in it.
+        metrics: the metrics in it.
         names: the parameters and derived values in it.
         parameter: the parameter that it is, if it is one and nothing else.
-        sampled: what a run has many of, if that is in it.
+        samples: the samples in it, as they are written, if there are any.
     """
 
     text: str
     label: str
     unit: Unit
     term: Term | None
-    owns: tuple[CaseMetric, ...] = ()
+    metrics: tuple[CaseMetric, ...] = ()
     names: tuple[str, ...] = ()
     parameter: str | None = None
-    sampled: str | None = None
+    samples: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -134,6 +118,66 @@ class FigureSpec:
     @property
     def names(self) -> tuple[str, ...]:
         """Return the parameters and derived values in its expressions."""
-        found: list[Quantity | Theory] = [self.what, *self.curves, *self.marks]
-        found += [] if self.over is None else [self.over]
-        return tuple(name for one in found for name in one.names)
+        parts: list[Quantity | Theory] = [self.what, *self.curves, *self.marks]
+        parts += [] if self.over is None else [self.over]
+        return tuple(name for part in parts for name in part.names)
+
+
+# Which cases belong together: in one small multiple, one series, at one point.
+
+Key = tuple[str, ...]
+"""The values of some parameters, for display."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Cases that have some values in common.
+
+    Attributes:
+        key: the values.
+        at: the cases.
+    """
+
+    key: Key
+    at: Indices
+
+
+def grouped(rows: Rows, at: Indices, names: Sequence[str]) -> list[Group]:
+    """Return cases by their values of some parameters, in the order of the values in the grid."""
+    assert rows.axes is not None
+    places = [list(rows.axes.values).index(name) for name in names]
+    groups: dict[Key, list[int]] = {}
+    order: dict[Key, tuple[int, ...]] = {}
+    for row in at.tolist():
+        case = rows.grid[row]
+        key = tuple(case.settings[name].text for name in names)
+        groups.setdefault(key, []).append(row)
+        order.setdefault(key, tuple(case.combination[place] for place in places))
+    keys = sorted(groups, key=lambda key: order[key])
+    return [Group(key, np.array(groups[key], dtype=np.intp)) for key in keys]
+
+
+def fixed_values(rows: Rows, at: Indices, term: Term) -> list[float]:
+    """Return the values of an expression over names in some cases, in bits and seconds."""
+    scope = RowScope(rows, at, Table({}, rows.cases))
+    values: list[float] = np.broadcast_to(column(term, scope), at.shape).tolist()
+    return values
+
+
+def by_number(rows: Rows, at: Indices, term: Term) -> list[tuple[float, Indices]]:
+    """Return cases by their value of an expression, in ascending order."""
+    groups: dict[float, list[int]] = {}
+    for row, value in zip(at.tolist(), fixed_values(rows, at, term), strict=True):
+        # What is computed in two ways may differ in its last digits.
+        groups.setdefault(float(f"{value:.12g}"), []).append(row)
+    return [(value, np.array(groups[value], dtype=np.intp)) for value in sorted(groups)]
+
+
+def differing(rows: Rows, at: Indices) -> list[str]:
+    """Return the parameters that are not the same in all of some cases."""
+    assert rows.axes is not None
+    return [
+        name
+        for name in rows.axes.values
+        if len({rows.grid[row].settings[name].text for row in at.tolist()}) > 1
+    ]

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 
 from longfat.common.extras import lazy
 from longfat.errors import InputError
-from longfat.study.claims.columns import Column, column
 from longfat.study.claims.compiler import build_term
-from longfat.study.claims.formula import FormulaError
 from longfat.study.claims.rows import Indices
-from longfat.study.claims.terms import DIMENSIONS
-from longfat.study.figures.groups import differing, grouped
-from longfat.study.figures.spec import FigureSpec, Quantity, Theory
-from longfat.study.grid.expressions import Expression
-from longfat.study.grid.grid import Axes
-from longfat.study.grid.language import NameScope, text_code
+from longfat.study.expressions.evaluation import Column, column
+from longfat.study.expressions.names import Expression, NameScope
+from longfat.study.expressions.parser import FormulaError
+from longfat.study.expressions.terms import DIMENSIONS, TextRef
+from longfat.study.figures.spec import FigureSpec, Quantity, Theory, differing, grouped
+from longfat.study.grid.axes import Axes
 from longfat.study.node import Node
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ def read_curves(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
     assert spec.over is not None
     if spec.over.term is None:
         raise node.error(f"{spec.over.text!r} is a text, and a curve needs an axis of numbers")
-    found = []
+    curves = []
     for key, value in node.items("formulas by their labels (such as {Mathis: ...})"):
         theory = _read(key.text, value, spec, spec.what)
         for group in _groups(spec, theory):
@@ -55,9 +53,9 @@ def read_curves(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
                     f"{spec.over.text} depends on {' and '.join(along)}, which both vary along "
                     "the axis, so there is no curve: name one of them in by or each"
                 )
-            _check_constant(value, spec, theory, group, besides=along)
-        found.append(theory)
-    return tuple(found)
+            _check_constant(value, spec, theory, group, allowed=along)
+        curves.append(theory)
+    return tuple(curves)
 
 
 def read_marks(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
@@ -74,7 +72,7 @@ def read_marks(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
     shown: dict[str, Quantity | None] = {"x": spec.over, "y": spec.what}
     if spec.kind.value == "cdf":
         shown = {"x": spec.what}
-    found = []
+    theories = []
     for axis, marks in node.fields("axes with their marks", allowed=tuple(shown)).items():
         quantity = shown[axis]
         if quantity is None or quantity.term is None:
@@ -83,8 +81,8 @@ def read_marks(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
             theory = _read(key.text, value, spec, quantity, axis=axis)
             for group in _groups(spec, theory):
                 _check_constant(value, spec, theory, group)
-            found.append(theory)
-    return tuple(found)
+            theories.append(theory)
+    return tuple(theories)
 
 
 def _read(label: str, node: Node, spec: FigureSpec, shown: Quantity, *, axis: str = "") -> Theory:
@@ -101,7 +99,7 @@ def _read(label: str, node: Node, spec: FigureSpec, shown: Quantity, *, axis: st
         )
     names = tuple(parts.names)
     assert spec.rows.axes is not None
-    together = {one: set(names) for names in spec.rows.axes.axes for one in names}
+    together = {name: set(names) for names in spec.rows.axes.axes for name in names}
     needed = set(spec.rows.parameters_of(names))
     each_series = any(needed & together[name] for name in spec.by)
     return Theory(label=label, term=term, names=names, axis=axis, each_series=each_series)
@@ -122,11 +120,11 @@ def _along(spec: FigureSpec, at: Indices) -> list[str]:
 
 
 def _check_constant(
-    node: Node, spec: FigureSpec, theory: Theory, at: Indices, *, besides: Sequence[str] = ()
+    node: Node, spec: FigureSpec, theory: Theory, at: Indices, *, allowed: Sequence[str] = ()
 ) -> None:
     needed = spec.rows.parameters_of(theory.names)
     for name in differing(spec.rows, at):
-        if name in needed and name not in besides:
+        if name in needed and name not in allowed:
             raise node.error(
                 f"the formula depends on {name!r}, which has several values where it is drawn: "
                 "name it in by or each, or pick one of its values by where"
@@ -176,25 +174,26 @@ def curve_points(spec: FigureSpec, theory: Theory, at: Indices) -> tuple[Column,
 def _bound(
     axes: Axes, combination: tuple[int, ...], along: str, dense: Column, factor: str | None
 ) -> dict[str, Column]:
-    """Return all names of a grid where one parameter takes many values and the others one."""
-    found: dict[str, Column] = {}
-    scope = NameScope(found)
+    """Return the numbers of a grid where one parameter takes many values and the others one.
+
+    Texts are left out, since a formula has none.
+    """
+    numbers: dict[str, Column] = {}
+    scope = NameScope(numbers)
     chosen = dict(zip(axes.values, combination, strict=True))
     for name in axes.order:
         if name == along:
-            found[name] = dense if factor is None else dense * found[factor]
+            numbers[name] = dense if factor is None else dense * numbers[factor]
         elif name in chosen:
             value = axes.values[name][chosen[name]]
             if value.unit is None:
-                found[name] = np.array(text_code(value.text))
-            elif value.times is None:
-                found[name] = np.array(value.scaled().number)
+                continue
+            if value.times is None:
+                numbers[name] = np.array(value.scaled().number)
             else:
-                found[name] = np.array(value.number) * found[value.times]
+                numbers[name] = np.array(value.number) * numbers[value.times]
         else:
             derived = axes.derived[name]
-            if isinstance(derived, Expression):
-                found[name] = column(derived.term, scope)
-            else:
-                found[name] = np.array(np.nan)  # a text, which no formula counts with
-    return found
+            if isinstance(derived, Expression) and not isinstance(derived.term, TextRef):
+                numbers[name] = column(derived.term, scope)
+    return numbers

@@ -11,7 +11,7 @@ from longfat.errors import InputError
 from longfat.model.case import Case
 from longfat.model.network.devices import LONGEST_INTERFACE, device_stem
 from longfat.study.formats.miniedit import miniedit_text
-from longfat.study.formats.mininet_script import mininet_text
+from longfat.study.formats.mininet.write import mininet_text
 from longfat.study.formats.open import MINIEDIT_SUFFIX, SCRIPT_SUFFIX, Opened, open_network
 from longfat.study.formats.write import study_text
 from longfat.study.read import read_study
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat.model.network import Network
-    from longfat.study.files import ReadBeside
+    from longfat.study.file_reader import FileReader
     from longfat.study.model import Planned, Study
 
 _STUDY_SUFFIXES = (".yaml", ".yml")
@@ -46,7 +46,7 @@ def convert_text(
     *,
     suffix: str,
     case: str | None = None,
-    beside: ReadBeside | None = None,
+    beside: FileReader | None = None,
     arguments: Sequence[str] = (),
 ) -> Converted:
     """Return a file's contents in the format of another's suffix.
@@ -120,7 +120,7 @@ def _long_names(network: Network, suffix: str, source: Path) -> Iterator[str]:
 
 
 def _content(
-    source: Path, case: str | None, opened: Opened, beside: ReadBeside | None
+    source: Path, case: str | None, opened: Opened, beside: FileReader | None
 ) -> tuple[str, Planned | None, str]:
     """Return the title, the one case of a study, and which of flows and probes there are."""
     if source.suffix in {MINIEDIT_SUFFIX, SCRIPT_SUFFIX}:

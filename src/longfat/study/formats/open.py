@@ -13,7 +13,7 @@ from longfat.errors import InputError
 from longfat.study.document import find_document
 from longfat.study.drawing import Drawing
 from longfat.study.expand import Settings, plan_case, read_settings
-from longfat.study.files import reads_beside
+from longfat.study.file_reader import folder_reader
 from longfat.study.read import STUDY_FILE, open_study, read_study
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from longfat.model.case import Case, Command, File
     from longfat.model.network import Network
     from longfat.model.packages import PinnedPackage
-    from longfat.study.files import ReadBeside
+    from longfat.study.file_reader import FileReader
     from longfat.study.model import Study
 
 MINIEDIT_SUFFIX = ".mn"
@@ -66,7 +66,7 @@ def open_network(
     *,
     case: str | None = None,
     by_hand: bool = False,
-    beside: ReadBeside | None = None,
+    beside: FileReader | None = None,
     arguments: Sequence[str] = (),
 ) -> Opened:
     """Read the network of a study, of MiniEdit's `.mn` file, or of a script for Mininet (`.py`).
@@ -114,7 +114,7 @@ def open_network(
             warnings=warnings,
         )
     if case is None:
-        beside = beside or reads_beside(find_document(path, STUDY_FILE).parent)
+        beside = beside or folder_reader(find_document(path, STUDY_FILE).parent)
         return _common(path, by_hand=by_hand, beside=beside)
     study = read_study(path, beside=beside)
     if case not in study.cases:
@@ -139,7 +139,7 @@ def _of_case(study: Study, case: Case) -> Opened:
     )
 
 
-def _common(path: Path, *, by_hand: bool, beside: ReadBeside) -> Opened:
+def _common(path: Path, *, by_hand: bool, beside: FileReader) -> Opened:
     """Return what all cases of a study have in common."""
     study = read_study(path, beside=beside)  # so that every error in it is reported
     if by_hand and study.common is None:

@@ -31,7 +31,7 @@ from longfat.model.kinds import size_text
 from longfat.model.network import LinkImpairments
 from longfat.model.probes import Probe
 from longfat.model.traffic import Flow
-from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.document import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -96,10 +96,10 @@ def study_text(
     out = io.StringIO()
     yaml.dump(document, out)
     text = _PART.sub(r"\n\g<0>", out.getvalue())
-    if case.files and len(text.encode()) > LARGEST_FILE_BYTES:
+    if case.files and len(text.encode()) > MAX_FILE_BYTES:
         paths = ", ".join(file.path for file in case.files)
         raise InputError(
-            f"a study file holds at most {LARGEST_FILE_BYTES // 1024} KB, and with its files "
+            f"a study file holds at most {MAX_FILE_BYTES // 1024} KB, and with its files "
             f"written inline this one would be larger: {paths}"
         )
     return text

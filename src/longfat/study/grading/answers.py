@@ -14,7 +14,7 @@ from pathlib import Path
 from longfat.errors import InputError, Place
 from longfat.model.metric import Unit
 from longfat.model.units import Literal, parse_literal
-from longfat.study.document import LARGEST_FILE_BYTES, is_blank, parse_document, read_content
+from longfat.study.document import MAX_FILE_BYTES, is_blank, parse_document, read_content
 from longfat.study.node import Node
 
 _FORM = "a number with its unit, such as 38.2 mbit"
@@ -106,7 +106,7 @@ def _wrong(problem: str, *, text: str = "", place: Place) -> Answer:
 def _by_line(data: bytes, *, file: str) -> dict[str, Answer]:
     """Return the answers of a file that is not YAML as a whole; none if it is no text of lines."""
     lines = data.decode("utf-8-sig", errors="replace").split("\n")
-    if len(data) > LARGEST_FILE_BYTES or len(lines) > _MAX_LINES:
+    if len(data) > MAX_FILE_BYTES or len(lines) > _MAX_LINES:
         return {}
     answers: dict[str, Answer] = {}
     last = ""

@@ -22,7 +22,7 @@ from longfat.model.kinds.kind import Kind, WrongKindError
 from longfat.model.metric import Metric, Unit
 from longfat.model.units import parse_literal
 from longfat.study.claims.claims import Claim
-from longfat.study.claims.terms import Term
+from longfat.study.expressions.terms import Term
 from longfat.study.model import Study
 
 KEY_PREFIX = "key-"

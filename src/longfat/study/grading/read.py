@@ -12,12 +12,12 @@ from longfat.errors import InputError
 from longfat.model.fields import fields_of, read_fields
 from longfat.model.metric import Metric
 from longfat.model.traffic import Iperf3
-from longfat.study.claims.claims import LONGEST_CLAIM, Claim, read_claim
+from longfat.study.claims.claims import MAX_CLAIM, Claim, read_claim
 from longfat.study.claims.compiler import parse_number
-from longfat.study.claims.formula import FormulaError
 from longfat.study.claims.rows import Rows
-from longfat.study.claims.terms import DIMENSIONS, PLAIN, Term
 from longfat.study.document import read_document
+from longfat.study.expressions.parser import FormulaError
+from longfat.study.expressions.terms import DIMENSIONS, PLAIN, Term
 from longfat.study.grading.model import (
     ALWAYS_TAKEN,
     CHECKS,
@@ -315,8 +315,8 @@ class _Exercises:
         if part.kind is not PartKind.ANSWERS:
             raise node.error(f"the part {part.name!r} is no answers, and an answer is in such")
         text = node.line("an expression")
-        if len(text) > LONGEST_CLAIM:
-            raise node.error(f"the expression has more than {LONGEST_CLAIM} characters")
+        if len(text) > MAX_CLAIM:
+            raise node.error(f"the expression has more than {MAX_CLAIM} characters")
         try:
             term, cases = parse_number(text, self.known, self.rows)
         except FormulaError as error:

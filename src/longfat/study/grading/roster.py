@@ -20,7 +20,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError, Place
 from longfat.model.kinds import Integer
 from longfat.model.kinds.kind import WrongKindError
-from longfat.study.expand import LARGEST_SEED
+from longfat.study.expand import MAX_SEED
 from longfat.study.grading.model import Moment
 
 COLUMNS = ("folder", "name", "seed", "submitted")
@@ -108,7 +108,7 @@ def _entry(path: Path, row: Mapping[str, str], line: int) -> Entry:
         raise InputError("here is no folder", place=place)
     try:
         place = Place(str(path), line, 1, "seed")
-        seed = Integer(most=LARGEST_SEED).parse(cells["seed"]) if cells.get("seed") else None
+        seed = Integer(most=MAX_SEED).parse(cells["seed"]) if cells.get("seed") else None
         place = Place(str(path), line, 1, "submitted")
         submitted = Moment().parse(cells["submitted"]) if cells.get("submitted") else None
     except WrongKindError as error:

@@ -1,4 +1,4 @@
-"""From a study with a grid to its cases.
+"""From a study with a grid to its cases, and their names.
 
 Each field is read once for each combination of the parameters in it,
 not once for each case: a thousand cases of ten networks read ten networks.
@@ -6,26 +6,35 @@ not once for each case: a thousand cases of ten networks read ten networks.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from longfat.errors import InputError, Place
-from longfat.study.claims.rows import GridRow
+from longfat.model.metric import Unit
 from longfat.study.expand import SETTINGS, Settings, plan_case, read_settings
 from longfat.study.expansion import Expansion, ExpansionLimits
-from longfat.study.files import ReadBeside
-from longfat.study.grid.expressions import Bindings
-from longfat.study.grid.grid import GRID_FIELDS, Axes, Combination
-from longfat.study.grid.names import case_names
+from longfat.study.expressions.names import Bindings
+from longfat.study.file_reader import FileReader
+from longfat.study.grid.axes import GRID_FIELDS, Axes, Combination, GridRow
 from longfat.study.grid.templates import Text, has_expression, read_template, read_text
-from longfat.study.mistakes import Mistakes
+from longfat.study.grid.values import Value
 from longfat.study.model import Grid, Parameter, Planned
-from longfat.study.node import Node
+from longfat.study.node import ErrorList, Node
+from longfat.study.published import OWN_FIELDS
+
+MAX_NAME = 64
+"""The number of characters that a case's name may have."""
+
+_DIGEST = 6
+_ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 _TRIED = 200
-"""In so many cases mistakes are looked for; in fewer, if a field has many values."""
+"""The number of cases that are searched for errors; fewer, if a field has many values."""
 
 # What each field is among the settings; a network's links name traces beside the study.
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
@@ -60,7 +69,7 @@ def read_grid(
     fields: Mapping[str, Node],
     *,
     only: str,
-    beside: ReadBeside,
+    beside: FileReader,
     limits: ExpansionLimits,
 ) -> ReadGrid:
     """Read a study's grid and make its cases.
@@ -95,7 +104,9 @@ def read_grid(
         expansion.check(axes.product, values=weight)
     combinations = list(axes.combinations(on_case=limits.on_case))
     expansion.check(len(combinations), values=weight)
-    names = case_names(axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet)
+    names = case_names(
+        axes.values, (combination for combination, _ in combinations), only=only, quiet=axes.quiet
+    )
     maker = _Maker(axes=axes, parts=parts, title=title, root=root)
     cases, rows = {}, {}
     for name, (combination, bindings) in zip(names, combinations, strict=True):
@@ -104,7 +115,10 @@ def read_grid(
         expansion.add(weight, planned.case)
         cases[name] = planned
         rows[name] = GridRow(
-            combination=combination, numbers=bindings.numbers, settings=planned.parameters
+            combination=combination,
+            numbers=bindings.numbers,
+            texts=bindings.texts,
+            settings=planned.parameters,
         )
     together = {name: axis for axis in axes.axes for name in axis}
     grid = Grid(
@@ -121,15 +135,15 @@ def read_grid(
     return ReadGrid(grid=grid, cases=cases, axes=axes, rows=rows, used=used)
 
 
-def more_mistakes(
+def further_errors(
     root: Node,
     fields: Mapping[str, Node],
     *,
     only: str,
-    beside: ReadBeside,
+    beside: FileReader,
     limits: ExpansionLimits,
 ) -> Iterator[InputError]:
-    """Find the mistakes of a study's fields, where `read_grid` has met one.
+    """Find further errors in a study's fields, after `read_grid` has raised one.
 
     Each field is read separately, as in a study without a grid; constraints between fields
     are not checked. If the grid's own fields are wrong, the values of the others are
@@ -143,15 +157,18 @@ def more_mistakes(
         limits: how far it may expand.
 
     Returns:
-        The mistakes, each with its place; one that is in many cases as often.
+        The errors, each with its location; an error of several cases is repeated.
     """
     try:
         axes = Axes(fields)
-        # The grid may be too large: that is the mistake which was met.
+        # The grid may be too large: that is the first error then.
         possible = axes.combinations(on_case=limits.on_case)
         combinations = list(itertools.islice(possible, limits.max_cases))
         names = case_names(
-            axes.values, (one for one, _ in combinations), only=only, quiet=axes.quiet
+            axes.values,
+            (combination for combination, _ in combinations),
+            only=only,
+            quiet=axes.quiet,
         )
     except InputError:
         return
@@ -167,8 +184,8 @@ def more_mistakes(
         tried = max(1, min(_TRIED, limits.max_values // (10 * fields[field].raw.weight)))
         for name, (combination, bindings) in list(zip(names, combinations, strict=True))[:tried]:
             limits.on_case()
-            for one in part.mistakes(combination, bindings):
-                yield maker.in_case(name, combination, one, part.parameters)
+            for problem in part.errors(combination, bindings):
+                yield maker.in_case(name, combination, problem, part.parameters)
 
 
 def check_no_grid(fields: Mapping[str, Node]) -> None:
@@ -185,13 +202,15 @@ def check_no_grid(fields: Mapping[str, Node]) -> None:
 class _Part:
     """A field that the cases share as far as its parameters are the same."""
 
-    def __init__(self, name: str, node: Node, axes: Axes, *, beside: ReadBeside) -> None:
+    def __init__(self, name: str, node: Node, axes: Axes, *, beside: FileReader) -> None:
         self._beside = beside
         self._name = name
         self._template = read_template(node, axes)
         self.names = self._template.names
         self.parameters = axes.parameters_of(self.names)
-        self._at = tuple(i for i, one in enumerate(axes.values) if one in self.parameters)
+        self._at = tuple(
+            i for i, parameter in enumerate(axes.values) if parameter in self.parameters
+        )
         self._read: dict[Combination, Mapping[str, Any]] = {}
         self._tried: set[Combination] = set()
 
@@ -199,17 +218,17 @@ class _Part:
         """Return the names in the expressions of the text at a place."""
         return () if place is None else self._template.places.get((place.line, place.column), ())
 
-    def mistakes(self, combination: Combination, bindings: Bindings) -> Sequence[InputError]:
+    def errors(self, combination: Combination, bindings: Bindings) -> Sequence[InputError]:
         """Return all that is wrong with the field in a combination; nothing for one seen before."""
         key = tuple(combination[i] for i in self._at)
         if key in self._tried:
             return ()
         self._tried.add(key)
-        kept = Mistakes()
+        errors = ErrorList()
         try:
-            node = replace(self._template.fill(bindings), mistakes=kept)
+            node = replace(self._template.fill(bindings), errors=errors)
             read_settings({self._name: node}, Settings(), beside=self._beside)
-            kept.check()
+            errors.check()
         except InputError as error:
             return error.mistakes
         return ()
@@ -250,7 +269,7 @@ class _Maker:
     def in_case(
         self, name: str, combination: Combination, error: InputError, concerned: tuple[str, ...]
     ) -> InputError:
-        """Return a mistake with the case that it is in, where parameters have to do with it."""
+        """Return an error with the case that it is in, where parameters have to do with it."""
         concerned = self._concerned(error.place, concerned)
         if not concerned:
             return error
@@ -264,3 +283,67 @@ class _Maker:
             if names:
                 return self.axes.parameters_of(names)
         return otherwise
+
+
+# Names of cases.
+
+
+def case_names(
+    values: Mapping[str, Sequence[Value]],
+    combinations: Iterable[tuple[int, ...]],
+    *,
+    only: str,
+    quiet: Collection[str] = (),
+) -> list[str]:
+    """Return the names of cases, which all differ: `cubic-0_5bdp-10ms-flows8`.
+
+    A name is made of the values that vary, so that it stays when other values are added, and of
+    letters that names of cases, folders and claims have. A point is written `_`, a per cent sign
+    `pct`; a plain number or a percentage is called after its parameter.
+
+    Args:
+        values: the values of each parameter.
+        combinations: for each case, the place of each parameter's value.
+        only: the name where nothing varies.
+        quiet: the parameters whose values are left out.
+    """
+    named = [name for name, own in values.items() if len(own) > 1 and name not in quiet]
+    labels = [
+        [_label(name, value) for value in own] if name in named else None
+        for name, own in values.items()
+    ]
+    first = named[0] if named else ""
+    combinations = list(combinations)
+    whole = [
+        "-".join(label[i] for label, i in zip(labels, combination, strict=True) if label)
+        for combination in combinations
+    ]
+    whole = [_led(name, first) if name else only for name in whole]
+    counts = Counter(whole)
+    return [
+        name
+        if counts[name] == 1 and len(name) <= MAX_NAME
+        else _with_digest(name, _texts(values, combination))
+        for name, combination in zip(whole, combinations, strict=True)
+    ]
+
+
+def _led(name: str, parameter: str) -> str:
+    """Return a name that begins with a letter and is no word of the study file."""
+    return name if name[0].isalpha() and name not in OWN_FIELDS else f"{parameter}{name}"
+
+
+def _label(parameter: str, value: Value) -> str:
+    text = value.text.replace(" ", "").replace("%", "pct").replace(".", "_").replace("µ", "u")
+    label = _ODD.sub("-", text.replace("μ", "u")).strip("-") or "x"
+    bare = value.unit in (Unit.COUNT, Unit.FRACTION) and not value.times
+    return f"{parameter}{label}" if bare else label
+
+
+def _texts(values: Mapping[str, Sequence[Value]], combination: tuple[int, ...]) -> str:
+    return repr([v[i].text for v, i in zip(values.values(), combination, strict=True)])
+
+
+def _with_digest(name: str, texts: str) -> str:
+    digest = hashlib.sha256(texts.encode()).hexdigest()[:_DIGEST]
+    return f"{name[: MAX_NAME - _DIGEST - 1].rstrip('-')}-{digest}"

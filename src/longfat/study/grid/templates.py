@@ -16,10 +16,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from longfat.errors import InputError
-from longfat.study.claims.formula import FormulaError
 from longfat.study.document import Mapping, Raw, Scalar, Sequence
-from longfat.study.grid.expressions import Bindings, Expression, parse_expression, writable
-from longfat.study.grid.language import COMMA_HINT, Kinds
+from longfat.study.expressions.compiler import Kinds
+from longfat.study.expressions.names import (
+    COMMA_HINT,
+    Bindings,
+    Expression,
+    parse_expression,
+    writable,
+)
+from longfat.study.expressions.parser import FormulaError
 from longfat.study.node import Node
 
 OPEN = "$<"
@@ -115,10 +121,10 @@ def read_text(node: Node, kinds: Kinds) -> Text:
         InputError: an expression is wrong; with its place.
     """
     text = node.text()
-    if (found := _SHELL.search(text)) and found[1] in kinds.names:
+    if (shell := _SHELL.search(text)) and shell[1] in kinds.names:
         raise InputError(
-            f"${{{found[1]}}} is a variable of the shell: the parameter is written $<{found[1]}>",
-            place=node.place_of(found.start()),
+            f"${{{shell[1]}}} is a variable of the shell: the parameter is written $<{shell[1]}>",
+            place=node.place_of(shell.start()),
         )
     parts: list[str | Expression] = []
     at = 0
@@ -200,7 +206,7 @@ def _compile_sequence(node: Node, kinds: Kinds, places: Places) -> Fill | None:
 
     def fill(bindings: Bindings) -> Raw:
         filled = zip(fills, raw.items, strict=True)
-        items = tuple(one(bindings) if one else item for one, item in filled)
+        items = tuple(fill_item(bindings) if fill_item else item for fill_item, item in filled)
         return Sequence(mark=raw.mark, items=items, weight=raw.weight, depth=raw.depth)
 
     return fill
@@ -223,7 +229,10 @@ def _compile_mapping(node: Node, kinds: Kinds, places: Places) -> Fill | None:
 
     def fill(bindings: Bindings) -> Raw:
         filled = zip(fills, raw.pairs, strict=True)
-        pairs = tuple((key, one(bindings) if one else value) for one, (key, value) in filled)
+        pairs = tuple(
+            (key, fill_value(bindings) if fill_value else value)
+            for fill_value, (key, value) in filled
+        )
         return Mapping(mark=raw.mark, pairs=pairs, weight=raw.weight, depth=raw.depth)
 
     return fill

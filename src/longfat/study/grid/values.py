@@ -20,13 +20,12 @@ from longfat.errors import InputError
 from longfat.model.kinds import percent_text, rate_text, time_text
 from longfat.model.metric import Unit
 from longfat.model.units import parse_literal
-from longfat.study.claims.terms import Number
-from longfat.study.grid.expressions import plain_word
-from longfat.study.grid.language import COMMA_HINT
+from longfat.study.expressions.names import COMMA_HINT, plain_word
+from longfat.study.expressions.terms import Number
 from longfat.study.grid.templates import has_expression
 from longfat.study.node import Node
 
-MOST_CASES = 100_000
+MAX_CASES = 100_000
 """How many combinations a grid may have, and so how many values a parameter."""
 
 MAX_STEPS = 10_000
@@ -154,14 +153,16 @@ def read_rows(
             )
         rows.append([(_read_value(cell, names), cell) for cell in cells])
     _check_length(len(rows), node)
-    found = tuple(_checked(list(column), repeats=True) for column in zip(*rows, strict=True))
+    values_by_column = tuple(
+        _checked(list(column), repeats=True) for column in zip(*rows, strict=True)
+    )
     seen: set[tuple[object, ...]] = set()
-    for row, values in zip(node.sequence(form), zip(*found, strict=True), strict=True):
+    for row, values in zip(node.sequence(form), zip(*values_by_column, strict=True), strict=True):
         key = tuple(_key(value) for value in values)
         if key in seen:
             raise row.error(f"the row {[value.text for value in values]} is here twice")
         seen.add(key)
-    return found
+    return values_by_column
 
 
 def _named_list(node: Node, lists: Mapping[str, Node]) -> Node:
@@ -177,8 +178,8 @@ def _named_list(node: Node, lists: Mapping[str, Node]) -> Node:
 def _check_length(count: int, node: Node) -> None:
     if not count:
         raise node.error("the list is empty, so the grid would have no case")
-    if count > MOST_CASES:
-        raise node.error(f"here are {count:,} values, and a grid has at most {MOST_CASES:,}")
+    if count > MAX_CASES:
+        raise node.error(f"here are {count:,} values, and a grid has at most {MAX_CASES:,}")
 
 
 def _key(value: Value) -> object:
@@ -191,7 +192,7 @@ def _checked(values: list[tuple[Value, Node]], *, repeats: bool = False) -> tupl
     is_text = any(value.unit is None for value, _ in values)
     seen: dict[object, str] = {}
     kinds: dict[object, Value] = {}
-    found = []
+    checked = []
     for written, node in values:
         # 6.1 beside 6.12-rc1 is as much a text as that.
         value = Value(text=written.text, node=written.node) if is_text else written
@@ -199,7 +200,7 @@ def _checked(values: list[tuple[Value, Node]], *, repeats: bool = False) -> tupl
         if key in seen and not repeats:
             raise node.error(f"{value.text!r} is here twice, first as {seen[key]!r}")
         seen[key] = value.text
-        found.append(value)
+        checked.append(value)
         if is_text or value.is_free or value.times:
             continue
         kinds.setdefault(value.unit, value)
@@ -209,7 +210,7 @@ def _checked(values: list[tuple[Value, Node]], *, repeats: bool = False) -> tupl
                 f"{first.text!r} is {_kind(first)} and {other.text!r} is {_kind(other)}: the "
                 "values of one parameter are of one kind"
             )
-    return tuple(found)
+    return tuple(checked)
 
 
 def _kind(value: Value) -> str:
@@ -220,16 +221,16 @@ def _read_value(node: Node, names: Collection[str], unit: str = "") -> Value:
     text = node.line("a value (such as 10ms, 8 or cubic)")
     if has_expression(text):
         return Value(text=text, node=node)
-    found = _QUANTITY.fullmatch(text)
+    match = _QUANTITY.fullmatch(text)
     if unit:
-        if found is None or found[2]:
+        if match is None or match[2]:
             raise node.error(f"{text!r} is not a bare number, and the unit {unit!r} is given below")
         known = unit in names
         text = f"{text} {unit}" if known or unit[0].isalpha() else f"{text}{unit}"
-        found = _QUANTITY.fullmatch(text)
-    if found is None:
+        match = _QUANTITY.fullmatch(text)
+    if match is None:
         return Value(text=text)
-    number, suffix = found.groups()
+    number, suffix = match.groups()
     if suffix in names:
         return Value(text=text, number=float(number), unit=Unit.COUNT, times=suffix)
     try:
@@ -256,7 +257,7 @@ def _read_mapping(node: Node, names: Collection[str]) -> list[tuple[Value, Node]
 def _read_range(fields: Mapping[str, Node], names: Collection[str]) -> list[Value]:
     unit = fields["unit"].line("a unit") if "unit" in fields else ""
     first, last = (_read_value(fields[name], names, unit) for name in ("from", "to"))
-    steps = fields["steps"].integer(least=2, most=MAX_STEPS)
+    steps = fields["steps"].integer(minimum=2, maximum=MAX_STEPS)
     scale = fields["scale"].line("log or linear") if "scale" in fields else "linear"
     if scale not in ("log", "linear"):
         raise fields["scale"].expected("log or linear")
@@ -299,14 +300,14 @@ def _distinct(
 ) -> list[Value] | None:
     """Return values with so many digits, or None once two of them or an end are equal."""
     numbers: set[float | None] = set(ends)
-    found = []
+    values = []
     for number in exact:
         value = _rounded(number, like, digits)
         if value.number in numbers:
             return None
         numbers.add(value.number)
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def _rounded(number: float, like: Value, digits: int) -> Value:

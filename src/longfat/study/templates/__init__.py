@@ -4,10 +4,8 @@ Each template is declared once, as a dataclass whose fields are its parameters; 
 `longfat new` and the studio's menu offer what is declared here.
 """
 
-from longfat.study.templates.access import Home, Wan
-from longfat.study.templates.fabric import DataCentre, Tree
-from longfat.study.templates.lines import Dumbbell, ParkingLot
 from longfat.study.templates.template import Template, make_template
+from longfat.study.templates.topologies import DataCentre, Dumbbell, Home, ParkingLot, Tree, Wan
 
 TEMPLATES: dict[str, type[Template]] = {
     one.name: one for one in (Dumbbell, ParkingLot, Tree, Wan, DataCentre, Home)

@@ -17,7 +17,7 @@ from longfat.model.units import parse_rate_bps
 
 _WIDTH = 100
 
-MOST_HOSTS = 256
+MAX_HOSTS = 256
 
 RATE = Rate(least=LEAST_RATE_BPS, most=MOST_RATE_BPS, example="100mbit")
 RTT = Time(least=1e-6, most=100.0, example="40ms", bare_seconds=False)
@@ -166,8 +166,8 @@ def check_hosts(count: int) -> None:
     Raises:
         InputError: it does.
     """
-    if count > MOST_HOSTS:
-        raise InputError(f"these are {count} hosts, and at most {MOST_HOSTS} are made")
+    if count > MAX_HOSTS:
+        raise InputError(f"these are {count} hosts, and at most {MAX_HOSTS} are made")
 
 
 def make_template(template: type[Template], given: Mapping[str, object]) -> Template:

@@ -1,8 +1,9 @@
-"""The hosts, switches and routers of a `.mn` file."""
+"""The hosts, switches and routers of a `.mn` file, and the commands that they start with."""
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,12 @@ from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Route, Switch
 from longfat.model.network.devices import device_stem
-from longfat.study.addresses import host_address, router_address
-from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, class_prefix, split_lines
-from longfat.study.formats.miniedit.fields import Fields
+from longfat.study.document import Scalar
+from longfat.study.network import host_address, router_address
+from longfat.study.node import Node
 
 if TYPE_CHECKING:
-    from longfat.study.formats.tclink import Notes
-    from longfat.study.node import Node
+    from longfat.study.formats.mininet_options import Notes
 
 _BRIDGES = ("default", "ovs", "ivs", "user", "userns", "legacySwitch")
 _ROUTER = "legacyRouter"
@@ -221,7 +221,7 @@ def _vlans(element: _Element) -> list[Command]:
         pair = entry.sequence("a VLAN interface as [ADDRESS, VLAN]")
         if len(pair) != 2:
             raise entry.expected("a VLAN interface as [ADDRESS, VLAN]")
-        number = pair[1].integer(least=1, most=4094)
+        number = pair[1].integer(minimum=1, maximum=4094)
         base = f"{device_stem(element.name)}-eth0"
         device = f"{base}.{number}"
         address = _add_address(
@@ -247,3 +247,101 @@ def _add_address(element: _Element, text: str, *, device: str, node: str) -> Com
     except (InputError, ValueError):
         raise element.source.error(f"{text!r} is not an address for {device}") from None
     return Command(node=node, line=f"ip addr add {address} dev {device}")
+
+
+# Elements' fields, and start commands as lines of a study.
+
+
+OPENFLOW = re.compile(r"\b(ovs-[a-z]+|dpctl)\b")
+"""Commands of Open vSwitch, which is not here."""
+
+BACKGROUND = re.compile(r"(?<!&)&\s*$")
+"""A command in the background."""
+
+_PIECE = r"(?:[^;'\"\\]|'[^']*'|\"[^\"]*\")"
+_PIECES = re.compile(f"{_PIECE}+")
+_WHOLE = re.compile(f"(?:{_PIECE}|;)*")  # quotes in pairs, and no backslash
+_PLAIN = re.compile(r"(?:sudo )?(tc|ip|sysctl|ethtool|ifconfig|route)\s[^&|<>`$(){}\\]*$")
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a start command.
+
+    One line may hold several commands; they are split if each is simple and has no effect
+    on the shell. Then an error names the command that failed.
+    """
+    found = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        parts = [part.strip() for part in _PIECES.findall(line) if part.strip(" ;\t")]
+        if _WHOLE.fullmatch(line) and all(_PLAIN.match(part) for part in parts):
+            found += parts
+        else:
+            found.append(line)
+    return found
+
+
+def class_prefix(text: str) -> int:
+    """Return the prefix length of an address's class, which ifconfig takes."""
+    first = int(ipaddress.IPv4Address(text)) >> 24
+    return 8 if first < 128 else 16 if first < 192 else 24
+
+
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{0,15})?([eE][+-]?[0-9]{1,2})?")
+
+
+class Fields:
+    """The fields of an object, and which of them were read.
+
+    Args:
+        node: the object.
+        what: what it is, for messages.
+
+    Raises:
+        InputError: it is no object.
+    """
+
+    def __init__(self, node: Node, what: str) -> None:
+        self.node = node
+        self._values = {key.text: value for key, value in node.items(what)}
+        self._read: set[str] = set()
+
+    def get(self, name: str) -> Node | None:
+        """Return the value of a field; None where it is missing or empty."""
+        self._read.add(name)
+        value = self._values.get(name)
+        if value is None or value.is_null:
+            return None
+        if isinstance(value.raw, Scalar) and not value.raw.text.strip():
+            return None
+        return value
+
+    def text(self, name: str) -> str | None:
+        """Return the text of a field, without white space around it."""
+        value = self.get(name)
+        return None if value is None else value.text(f"the text of {name}").strip()
+
+    def number(self, name: str) -> float | None:
+        """Return a number, also one in quotes.
+
+        Raises:
+            InputError: it is none, or a negative one.
+        """
+        text = self.text(name)
+        if text is None:
+            return None
+        if not _NUMBER.fullmatch(text):
+            raise self._values[name].expected(f"a number ({name})")
+        return float(text)
+
+    def items(self, name: str, what: str) -> list[Node]:
+        """Return the values of a list; none where there is no such field."""
+        value = self.get(name)
+        return [] if value is None else value.sequence(what)
+
+    def missing(self, *names: str) -> list[str]:
+        """Return those of the names that are no fields."""
+        return [name for name in names if name not in self._values]
+
+    def unknown(self) -> list[str]:
+        """Return the fields that were not read."""
+        return [name for name in self._values if name not in self._read]

@@ -1,4 +1,4 @@
-"""From a `.mn` file to a network, its set-up lines, and what is left behind."""
+"""From a `.mn` file to a network, its set-up lines, and notes on what is left out."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError, Place
 from longfat.model.case import Command
-from longfat.model.network import Host, Network, Switch, problems
-from longfat.study.document import LARGEST_FILE_BYTES, MOST_NODES, parse_document
-from longfat.study.formats.miniedit.fields import Fields
-from longfat.study.formats.miniedit.links import read_link
-from longfat.study.formats.miniedit.nodes import Drawn, read_host, read_switch
-from longfat.study.formats.tclink import Notes
+from longfat.model.network import Host, Link, LinkImpairments, Network, Switch, problems
+from longfat.study.document import MAX_FILE_BYTES, MAX_NODES, parse_document
+from longfat.study.formats.miniedit.nodes import Drawn, Fields, read_host, read_switch
+from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
 from longfat.study.network import name_problem
 from longfat.study.node import Node
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from longfat.model.network import Problem
+
 
 _SCALE = 4
 """A drawing may be this much larger than a study: it has more about each node."""
@@ -102,11 +103,11 @@ def _document(path: Path) -> Node:
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
         with path.open("rb") as file:
-            data = file.read(_SCALE * LARGEST_FILE_BYTES + 1)
+            data = file.read(_SCALE * MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
     start = Place(str(path), 1, 1)
-    if len(data) > _SCALE * LARGEST_FILE_BYTES:
+    if len(data) > _SCALE * MAX_FILE_BYTES:
         raise InputError("the file is too large for a MiniEdit drawing", place=start)
     if not data.strip():
         raise InputError("the file is empty", place=start)
@@ -118,7 +119,7 @@ def _document(path: Path) -> Node:
     except (ValueError, RecursionError):
         raise InputError("the file is not JSON, or nested too deep", place=start) from None
     # In JSON a tab is only between values; YAML forbids it there.
-    raw = parse_document(data.replace(b"\t", b" "), file=str(path), most_nodes=_SCALE * MOST_NODES)
+    raw = parse_document(data.replace(b"\t", b" "), file=str(path), most_nodes=_SCALE * MAX_NODES)
     return Node(raw=raw, file=str(path))
 
 
@@ -181,3 +182,85 @@ def _read_application(node: Node | None, notes: Notes) -> str:
 def _inner(fields: Fields, name: str, field: str) -> str | None:
     value = fields.get(name)
     return None if value is None else Fields(value, name).text(field)
+
+
+# Links.
+
+
+def read_link(
+    node: Node, *, nodes: Collection[str], controllers: Collection[str], notes: Notes
+) -> Link | None:
+    """Read a link.
+
+    Args:
+        node: the link.
+        nodes: the names of hosts and switches.
+        controllers: the names of controllers.
+        notes: collects what is left out.
+
+    Returns:
+        The link; None for one to a controller, which is left behind.
+
+    Raises:
+        InputError: an end does not exist, or an option has no value that tc takes.
+    """
+    fields = Fields(node, "a link")
+    ends = []
+    for name in ("src", "dest"):
+        value = fields.get(name)
+        if value is None:
+            raise node.error(f"the link has no {name}")
+        ends.append((value, value.line("a node's name")))
+    who = f"link {ends[0][1]} - {ends[1][1]}"
+    if any(end in controllers for _, end in ends):
+        notes.add(who, "is left out: there are no controllers")
+        return None
+    for value, end in ends:
+        if end not in nodes:
+            raise value.error(
+                f"there is no node {end!r}{nearest(end, nodes)} (there are: {listed(nodes)})"
+            )
+    if ends[0][1] == ends[1][1]:
+        raise node.error(f"the link leads from {ends[0][1]} to itself")
+    shape = _read_shape(fields.get("opts"), who, notes)
+    for name in fields.unknown():
+        notes.add(who, f"the field {name} is not known and is left out")
+    return Link(a=ends[0][1], b=ends[1][1], a_to_b=shape, b_to_a=shape)
+
+
+def _read_shape(node: Node | None, who: str, notes: Notes) -> LinkImpairments:
+    if node is None:
+        return LinkImpairments()
+    opts = Fields(node, "a link's options")
+    megabits = opts.number("bw")
+    packets = opts.number("max_queue_size")
+    percent = opts.number("loss")
+    delay_s = _time_s(opts, "delay", who, notes)
+    jitter_s = _time_s(opts, "jitter", who, notes)
+    if percent is not None and percent > 100:
+        raise opts.node.error(f"a loss of {percent:g} % is more than all")
+    if opts.text("speedup") not in {None, "0"}:
+        notes.add(who, "speedup, the rate of a switch's end, is left out")
+    for name in opts.unknown():
+        notes.add(who, f"the option {name} is not known and is left out")
+    return link_shape(
+        megabits=megabits,
+        packets=packets,
+        percent=percent,
+        delay_s=delay_s,
+        jitter_s=jitter_s,
+        who=who,
+        notes=notes,
+    )
+
+
+def _time_s(opts: Fields, name: str, who: str, notes: Notes) -> float | None:
+    text = opts.text(name)
+    if text is None:
+        return None
+    try:
+        return link_time_s(text, name=name, who=who, notes=notes)
+    except InputError as error:
+        value = opts.get(name)
+        assert value is not None
+        raise value.error(error.message) from None

@@ -26,16 +26,21 @@ from longfat.model.network import (
     shape_commands,
 )
 from longfat.model.network.build import FORWARD_LINE
-from longfat.study.formats.miniedit.layout import lay_out
-from longfat.study.formats.tclink import MOST_MBIT, PACKET_BYTES, Notes
-from longfat.study.host_commands import Addressing, addressing, interface_lines
+from longfat.study.formats.mininet_options import (
+    MAX_MBIT,
+    PACKET_BYTES,
+    Addressing,
+    Notes,
+    addressing,
+    interface_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from longfat.model.case import Command
+    from longfat.model.network import Network
 
-# What a TCLink's options can express; the rest of a link becomes lines of tc.
 _OPTIONS = ("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes")
 
 _CONTROLLER = "c0"
@@ -216,8 +221,8 @@ def _plain_links(
         reason = ""
         if shape != link.b_to_a:
             reason = "its directions differ"
-        elif (shape.rate_bps or 0) > MOST_MBIT * 10**6:
-            reason = f"Mininet ignores a bw of more than {MOST_MBIT}"
+        elif (shape.rate_bps or 0) > MAX_MBIT * 10**6:
+            reason = f"Mininet ignores a bw of more than {MAX_MBIT}"
         elif beyond := [
             field.key
             for field in fields_of(LinkImpairments).values()
@@ -261,3 +266,58 @@ def _options(shape: LinkImpairments, who: str, notes: Notes) -> dict[str, Any]:
 
 def _whole(value: float) -> int | float:
     return int(value) if value == int(value) else value
+
+
+# Positions: switches and routers in a row, with the hosts of each above and below it.
+
+
+_LEFT, _STEP = 90.0, 110.0
+_ROWS = (90.0, 390.0)
+_MIDDLE = 240.0
+
+
+def lay_out(network: Network) -> dict[str, tuple[float, float]]:
+    """Return the place of each node in pixels; all places differ."""
+    inner = [switch.name for switch in network.switches]
+    inner += [host.name for host in network.hosts if host.forwards]
+    near: dict[str, list[str]] = {}
+    for link in network.links:
+        near.setdefault(link.a, []).append(link.b)
+        near.setdefault(link.b, []).append(link.a)
+    places: dict[str, tuple[float, float]] = {}
+    left = _LEFT
+    # A host is placed with the first switch or router that it is linked to.
+    for name in _in_order(inner, near):
+        hosts = [
+            other
+            for other in dict.fromkeys(near.get(name, ()))
+            if other not in inner and other not in places
+        ]
+        width = max(1, (len(hosts) + 1) // 2)
+        places[name] = (left + (width - 1) * _STEP / 2, _MIDDLE)
+        for index, host in enumerate(hosts):
+            places[host] = (left + index // 2 * _STEP, _ROWS[index % 2])
+        left += width * _STEP
+    for lone in network.hosts:
+        if lone.name not in places:
+            places[lone.name] = (left, _MIDDLE)
+            left += _STEP
+    return places
+
+
+def _in_order(inner: list[str], near: dict[str, list[str]]) -> list[str]:
+    """Return switches and routers in an order in which linked ones are adjacent."""
+    found: dict[str, None] = {}
+    # A chain is begun at one of its ends.
+    ends = sorted(inner, key=lambda name: sum(other in inner for other in near.get(name, ())))
+    for start in ends:
+        waiting = [start]
+        while waiting:
+            name = waiting.pop()
+            if name in inner and name not in found:
+                found[name] = None
+                waiting += reversed(near.get(name, []))
+    return list(found)
+
+
+# What a TCLink's options can express; the rest of a link becomes lines of tc.

@@ -1,32 +1,143 @@
-"""One script in a machine of its own, and what it leaves."""
+"""Runs one script in a machine of its own, and decodes the record that it leaves.
+
+The record is written by `longfat.guest.mininet.run`, and decoded as untrusted input.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from longfat.common.decoding import MOST_BYTES, decode, parse_json, read_bytes
+from longfat.common.decoding import MOST_BYTES, Decoder, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
+from longfat.common.terminal_text import printable_line
 from longfat.engine import kernel as kernels
-from longfat.engine.init import (
-    GUEST_PLACE,
-    JOB_PLACE,
-    guest_folder,
-    init_program,
-    write_job,
-)
+from longfat.engine.init import GUEST_PLACE, JOB_PLACE, guest_folder, init_program, write_job
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import Machine, Quota, RunOutput, reserve_cpu
-from longfat.errors import InputError, MachineError
-from longfat.study.formats.mininet.record import at
+from longfat.errors import InputError, MachineError, Place
+
+Scalar = str | bool | int | float | None
+At = tuple[int, int]
+"""A line and a column, from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """What ended a script before its end, and where."""
+
+    text: str
+    at: At
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A host or a switch; `ip` and `gateway`, its default route, are as in the script."""
+
+    name: str
+    is_switch: bool
+    ip: str | None
+    gateway: str | None
+    at: At
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """An end of a link; `ip` is beside its host's, and `shapes` is so of TCLink's."""
+
+    node: str
+    interface: str
+    ip: str | None
+    shapes: bool
+    options: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link."""
+
+    ends: tuple[End, End]
+    at: At
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """What was typed, at a node or (None) at root.
+
+    Attributes:
+        node: the node.
+        text: what was typed; empty where the script waits for what it had typed before.
+        at: where.
+        waits: the script waits for its end.
+        number: by which `awaits` refers to it.
+        at_s: when it was typed, in seconds that the script has slept.
+        awaits: the number of the command that is waited for.
+    """
+
+    node: str | None
+    text: str
+    at: At
+    waits: bool = True
+    number: int = 0
+    at_s: float = 0.0
+    awaits: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What a script made: the first of its networks, and whether one was started."""
+
+    title: str
+    networks: int
+    is_started: bool
+    error: Ended | None
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    commands: tuple[Typed, ...]
+    warnings: tuple[tuple[str, str], ...]
+
+
+_DECODER = Decoder(Record)
+_MAX_TEXT = 300
+
+
+def read_record(content: bytes, *, file: str) -> Record:
+    """Return what a machine recorded; the script may have written it itself.
+
+    Args:
+        content: the record, JSON.
+        file: the script, as the user named it.
+
+    Raises:
+        InputError: it is no record.
+    """
+
+    def error(text: str) -> InputError:
+        return InputError(f"what was recorded of the script is damaged: {text}", place=at(file))
+
+    return _DECODER.decode(
+        parse_json(content, where="the record", error=error), where="the record", error=error
+    )
+
+
+def printable(text: str) -> str:
+    """Return a text of the script's that a terminal can be shown, on one line."""
+    text = printable_line(text)
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 3]}..."
+
+
+def at(file: str, where: At = (1, 1)) -> Place:
+    """Return a place in the script."""
+    return Place(file, max(1, where[0]), max(1, where[1]))
+
 
 _PART = "mininet"
 _OUTPUT = ("outcome.json", "output", "record.json")
 _MEMORY_BYTES = 1 << 30
 _SCRIPTS_MEMORY_BYTES = 800 << 20
-_MOST_LINES = 3_000_000
+_MAX_LINES = 3_000_000
 _LIMIT_S = 600.0
 _STALL_CPU_S = 10.0
 _QUOTA = Quota(disk=64 << 20, files=1000, processes=256, wall=120.0)
@@ -66,7 +177,7 @@ def run_script(
         "name": path.name,
         "arguments": list(arguments),
         "memory_bytes": _SCRIPTS_MEMORY_BYTES,
-        "lines": _MOST_LINES,
+        "lines": _MAX_LINES,
         "limit_s": _LIMIT_S,
     }
     quota = replace(_QUOTA, wall=wall_s)

@@ -22,14 +22,13 @@ from longfat.model.network import (
     problems,
 )
 from longfat.model.typed_line import without_sudo
-from longfat.study.addresses import host_address, router_address
-from longfat.study.formats.miniedit.commands import BACKGROUND, OPENFLOW, split_lines
-from longfat.study.formats.mininet.record import At, Node, Record, Scalar, Typed, at, printable
-from longfat.study.formats.tclink import Notes, link_shape, link_time_s
-from longfat.study.network import name_problem
+from longfat.study.formats.miniedit.nodes import BACKGROUND, OPENFLOW, split_lines
+from longfat.study.formats.mininet.machine import At, Node, Record, Scalar, Typed, at, printable
+from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
+from longfat.study.network import host_address, name_problem, router_address
 
 if TYPE_CHECKING:
-    from longfat.study.formats.mininet import record
+    from longfat.study.formats.mininet import machine
 
 _NO_ADDRESS = "0.0.0.0"
 _MININET_PREFIX = 8  # of an address without one
@@ -81,7 +80,7 @@ class Reader:
         self._nodes: dict[str, Node] = {}
         self._addresses: dict[str, str | None] = {}
         self._forwards: set[str] = set()
-        self._first: dict[str, record.Link] = {}
+        self._first: dict[str, machine.Link] = {}
 
     def network(self) -> Network:
         """Return the network.
@@ -157,7 +156,7 @@ class Reader:
 
     # ------------------------------------------------------------------- links
 
-    def _link(self, link: record.Link) -> Link:
+    def _link(self, link: machine.Link) -> Link:
         a, b = (end.node for end in link.ends)
         for name in (a, b):
             if name not in self._nodes:
@@ -176,7 +175,7 @@ class Reader:
             a=a, b=b, a_to_b=shapes[0], b_to_a=shapes[1], a_address=given[0], b_address=given[1]
         )
 
-    def _end_address(self, link: record.Link, end: record.End) -> str | None:
+    def _end_address(self, link: machine.Link, end: machine.End) -> str | None:
         address, node = self._address(link.at, end.ip), end.node
         if address is None:
             return None
@@ -255,7 +254,7 @@ class Reader:
 class _Shape:
     """A link's options for one direction."""
 
-    def __init__(self, reader: Reader, where: At, who: str, end: record.End) -> None:
+    def __init__(self, reader: Reader, where: At, who: str, end: machine.End) -> None:
         self._reader, self._at, self._who = reader, where, who
         self._shapes, self._options = end.shapes, dict(end.options)
 

@@ -1,17 +1,36 @@
-"""From a script to a network, its set-up lines, and what is left behind."""
+"""From a script to a network, its set-up lines, and notes on what is left out.
+
+Writers of scripts express as lines what Mininet has no option for: see `mininet_options` and
+`longfat.model.network.shape_commands`. When such a script is read, the lines become properties of
+the network again, but only those that would give the very same lines, and only if no earlier line
+can affect them.
+"""
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.study.document import LARGEST_FILE_BYTES
-from longfat.study.formats.lifting import infer_link_properties
-from longfat.study.formats.mininet.machine import run_script
+from longfat.model.network import (
+    DEFAULT_MTU_BYTES,
+    Host,
+    Link,
+    Network,
+    Route,
+    infer_impairments,
+    shaped_interfaces,
+)
+from longfat.model.network.devices import device_stem
+from longfat.model.tc import QdiscLine, parse_line
+from longfat.model.typed_line import NotUnderstoodError
+from longfat.study.document import MAX_FILE_BYTES
+from longfat.study.formats.mininet.machine import Typed, at, printable, read_record, run_script
 from longfat.study.formats.mininet.network import Reader
-from longfat.study.formats.mininet.record import Typed, at, printable, read_record
+from longfat.study.network import host_address, route_target, router_address
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +40,7 @@ if TYPE_CHECKING:
 
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
-_MOST_PARTS = 20_000  # as in the stand-in, whose output may be forged
+_MAX_PARTS = 20_000  # as in the stand-in, whose output may be forged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +96,8 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
     """
     record = read_record(content, file=file)
     parts = (record.nodes, record.links, record.commands, record.warnings)
-    if sum(map(len, parts)) > _MOST_PARTS:
-        raise InputError(f"more than {_MOST_PARTS:,} nodes, links and commands", place=at(file))
+    if sum(map(len, parts)) > _MAX_PARTS:
+        raise InputError(f"more than {_MAX_PARTS:,} nodes, links and commands", place=at(file))
     if record.error is not None and not record.is_started:
         raise InputError(printable(record.error.text), place=at(file, record.error.at))
     if not record.nodes:
@@ -108,9 +127,174 @@ def _text(path: Path) -> bytes:
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE_BYTES + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
-    if len(data) > LARGEST_FILE_BYTES:
+    if len(data) > MAX_FILE_BYTES:
         raise InputError("the file is too large for a script", place=at(str(path)))
     return data
+
+
+# Lines that are a property of the network.
+
+
+_MTU = re.compile(r"ip link set (\S+) mtu ([0-9]{2,5})")
+_ADDRESS = re.compile(r"ip addr add (\S+) dev (\S+?)( nodad)?")
+_ROUTE = re.compile(r"ip route add (\S+) via (\S+)")
+
+
+def infer_link_properties(
+    network: Network, setup: Sequence[Command]
+) -> tuple[Network, tuple[Command, ...]]:
+    """Return a network with the properties that set-up lines set, and the remaining lines.
+
+    Args:
+        network: the network.
+        setup: lines that are typed when it has been built.
+    """
+    rest: list[Command] = []
+    mtus: list[Command] = []
+    shapes: dict[str, list[tuple[Command, QdiscLine]]] = {}
+    names = {name for pair in network.interfaces() for name in pair}
+    for command in setup:
+        device = _device(command.line, names)
+        # A line that stays may have made what this one needs.
+        free = not any(one.node == command.node or (device and device in one.line) for one in rest)
+        if free and device and (shaping := _shaping(command.line, device)):
+            shapes.setdefault(device, []).append((command, shaping))
+        elif free and _MTU.fullmatch(command.line) and device:
+            mtus.append(command)
+        elif free and (lifted := _addressed(network, command)) is not None:
+            network = lifted
+        else:
+            rest.append(command)
+    network, left = _with_mtus(network, mtus)
+    network, more = _with_shapes(network, shapes)
+    kept = {id(command) for command in (*left, *more, *rest)}
+    return network, tuple(command for command in setup if id(command) in kept)
+
+
+def _device(line: str, names: set[str]) -> str | None:
+    return next((word for word in line.split() if word in names), None)
+
+
+def _shaping(line: str, device: str) -> QdiscLine | None:
+    """Return a line that adds a qdisc to an interface, if it has the very form that is written."""
+    try:
+        parsed = parse_line(line)
+    except NotUnderstoodError:
+        return None
+    if parsed is None or (parsed.verb, parsed.device) != ("add", device):
+        return None
+    return parsed if parsed.qdisc.handle and f"tc {parsed.arguments}" == line else None
+
+
+def _ends(network: Network) -> dict[str, tuple[int, str, str]]:
+    """Return the link, the end (`a` or `b`) and the node of each interface."""
+    return {
+        name: (index, end, node)
+        for index, (link, pair) in enumerate(zip(network.links, network.interfaces(), strict=True))
+        for end, node, name in zip("ab", (link.a, link.b), pair, strict=True)
+    }
+
+
+def _with_link(network: Network, index: int, link: Link) -> Network:
+    return replace(network, links=(*network.links[:index], link, *network.links[index + 1 :]))
+
+
+def _with_host(network: Network, host: Host) -> Network:
+    hosts = tuple(host if one.name == host.name else one for one in network.hosts)
+    return replace(network, hosts=hosts)
+
+
+def _addressed(network: Network, command: Command) -> Network | None:
+    """Return the network with the address or the route of a line."""
+    host = next((one for one in network.hosts if one.name == command.node), None)
+    try:
+        if host is not None and (found := _ADDRESS.fullmatch(command.line)):
+            return _with_address(network, host, *found.groups())
+        if host is not None and (found := _ROUTE.fullmatch(command.line)):
+            return _with_route(network, host, found[1], found[2])
+    except InputError:
+        return None
+    return None
+
+
+def _with_address(
+    network: Network, host: Host, text: str, device: str, sure: str | None
+) -> Network | None:
+    index, end, node = _ends(network).get(device, (0, "", ""))
+    address = host_address(text)
+    if node != host.name or address != text or (":" in text) != bool(sure):
+        return None
+    if network.addresses()[index]["ab".index(end)] is not None:
+        return None
+    alone = address.partition("/")[0]
+    taken = {one.partition("/")[0] for pair in network.addresses() for one in pair if one}
+    if alone in taken:
+        return None
+    if device == f"{device_stem(host.name)}-eth0":
+        return _with_host(network, replace(host, address=address))
+    link = network.links[index]
+    changed = replace(link, a_address=address) if end == "a" else replace(link, b_address=address)
+    return _with_link(network, index, changed)
+
+
+def _with_route(network: Network, host: Host, to: str, via: str) -> Network | None:
+    route = Route(to=route_target(to), via=router_address(via))
+    if (route.to, route.via) != (to, via) or any(one.to == to for one in host.routes):
+        return None
+    router = ipaddress.ip_address(via)
+    ours = [
+        ipaddress.ip_interface(address)
+        for link, pair in zip(network.links, network.addresses(), strict=True)
+        for node, address in zip((link.a, link.b), pair, strict=True)
+        if node == host.name and address is not None
+    ]
+    near = any(router in one.network and router != one.ip for one in ours)
+    same = to == "default" or ipaddress.ip_network(to).version == router.version
+    if not near or not same:
+        return None
+    return _with_host(network, replace(host, routes=(*host.routes, route)))
+
+
+def _with_mtus(network: Network, lines: Sequence[Command]) -> tuple[Network, tuple[Command, ...]]:
+    """Take the MTU of links whose ends are set to the same value."""
+    ends = _ends(network)
+    commands_by_link: dict[int, dict[str, tuple[int, Command]]] = {}
+    for command in lines:
+        if found := _MTU.fullmatch(command.line):
+            index, end, _ = ends[found[1]]
+            commands_by_link.setdefault(index, {})[end] = (int(found[2]), command)
+    left = set(map(id, lines))
+    for index, by_end in commands_by_link.items():
+        values = {value for value, _ in by_end.values()}
+        if len(by_end) == 2 and len(values) == 1:
+            link = replace(network.links[index], mtu_bytes=values.pop())
+            network = _with_link(network, index, link)
+            left -= {id(command) for _, command in by_end.values()}
+    return network, tuple(command for command in lines if id(command) in left)
+
+
+def _with_shapes(
+    network: Network, lines: dict[str, list[tuple[Command, QdiscLine]]]
+) -> tuple[Network, tuple[Command, ...]]:
+    """Take the properties of directions that have none yet."""
+    ends = _ends(network)
+    left: list[Command] = []
+    for interface in shaped_interfaces(network, lines):
+        index, end, _ = ends[interface.name]
+        link = network.links[index]
+        commands = [command for command, _ in lines[interface.name]]
+        shape = None
+        if not interface.qdiscs and all(one.node == interface.node for one in commands):
+            shape = infer_impairments(
+                [line.qdisc for _, line in lines[interface.name]],
+                mtu_bytes=link.mtu_bytes or DEFAULT_MTU_BYTES,
+            )
+        if shape is None:
+            left += commands
+        else:
+            link = replace(link, a_to_b=shape) if end == "a" else replace(link, b_to_a=shape)
+            network = _with_link(network, index, link)
+    return network, tuple(left)

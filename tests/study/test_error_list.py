@@ -1,4 +1,4 @@
-"""All mistakes of a study are told at once, each with its place, and none that only follows."""
+"""All errors of a study are reported at once, each with its location, and no consequential ones."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.model.network import ROOT_NAMESPACE, shape_commands
 from longfat.model.network.build import FORWARD_LINE
-from longfat.study.host_commands import addressing, interface_lines
+from longfat.study.formats.mininet_options import addressing, interface_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

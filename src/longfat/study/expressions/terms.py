@@ -1,14 +1,14 @@
-"""The terms of a claim: what each means, and of what dimension it is.
+"""The terms of an expression: what each means, and of what dimension it is.
 
-A number in a claim is kept in bits and seconds, so its dimension is a pair of
-exponents, (data, time): a rate is (1, -1), a size (1, 0), a time (0, 1), a
-plain number, count or fraction (0, 0). Bits and bytes share the data exponent,
-which makes `max_cwnd < 10gbit * 20ms` a fair comparison; a comparison of
-seconds with bits is refused when the study is read.
+Numbers are kept in bits and seconds, so a dimension is a pair of exponents, (data, time): a rate
+is (1, -1), a size (1, 0), a time (0, 1), a plain number, count or fraction (0, 0). Bits and bytes
+share the data exponent, which makes `max_cwnd < 10gbit * 20ms` a fair comparison; a comparison of
+seconds with bits is an error when the study is read. Texts are strings, and can only be compared
+with texts, by `==` and `!=`.
 
 A term is built with its parts, and validates itself in the constructor; its `depth` is
 limited, so that neither this nor evaluating it can exhaust the stack. A term has no values:
-`columns` evaluates it.
+`evaluation` computes it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Protocol
 from longfat.errors import InputError
 from longfat.model.metric import Unit
 
-DEEPEST_TERM = 40
+MAX_DEPTH = 40
 
 Results = Mapping[str, Mapping[str, float]]
 """Metrics by full name (`bulk.receiver_bps`), by the case's name."""
@@ -50,7 +50,15 @@ BITS = {Unit.BYTES: 8.0}
 """How many bits one of a base unit is, where that is not 1."""
 
 
-class Term(Protocol):
+class Part(Protocol):
+    """A part of an expression."""
+
+    @property
+    def depth(self) -> int:
+        """Return how deep its parts are nested."""
+
+
+class Term(Part, Protocol):
     """A number with a dimension.
 
     Its dimension is None for a 0 without unit, which fits any.
@@ -60,28 +68,27 @@ class Term(Protocol):
     def dimension(self) -> Dimension | None:
         """Return its dimension."""
 
-    @property
-    def depth(self) -> int:
-        """Return how deep its parts are nested."""
+
+class Condition:
+    """A term that is true or false; the base class of all of them.
+
+    Attributes:
+        depth: how deep its parts are nested.
+    """
+
+    __slots__ = ()
+    depth: int
 
 
-class Condition(Protocol):
-    """What is true or false."""
-
-    @property
-    def depth(self) -> int:
-        """Return how deep its parts are nested."""
-
-
-def checked_depth(*parts: Term | Condition) -> int:
+def checked_depth(*parts: Part) -> int:
     """Return the depth of what is made of these parts.
 
     Raises:
         InputError: it is nested too deep.
     """
     depth = 1 + max((part.depth for part in parts), default=0)
-    if depth > DEEPEST_TERM:
-        raise InputError(f"nested more than {DEEPEST_TERM} deep")
+    if depth > MAX_DEPTH:
+        raise InputError(f"nested more than {MAX_DEPTH} deep")
     return depth
 
 
@@ -116,8 +123,8 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A metric of a case."""
+class MetricRef:
+    """A metric of a case that is named."""
 
     case: str
     metric: str
@@ -131,6 +138,53 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class NameRef:
+    """A name whose value is a number."""
+
+    name: str
+    dimension: Dimension | None
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The kind of a name whose values are texts.
+
+    Attributes:
+        values: the texts that it can be; empty where that is not known.
+    """
+
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextRef:
+    """A name whose value is a text."""
+
+    name: str
+    kind: Texts
+    depth: int = 1
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class TextLiteral:
+    """A text that was written."""
+
+    text: str
+    depth: int = 1
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Kind = Dimension | Texts | None
+"""What a name refers to: texts, or numbers of a dimension (None: a 0, which fits any)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Folded:
     """Terms joined from left to right by `+`, `-`, `*`, `/`, `min` or `max`."""
 
@@ -141,7 +195,7 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True)
-class Single:
+class UnaryCall:
     """`-x`, `abs(x)` or `sqrt(x)`."""
 
     function: str
@@ -150,13 +204,13 @@ class Single:
     depth: int
 
     @classmethod
-    def of(cls, function: str, term: Term, dimension: Dimension | None) -> Single:
+    def of(cls, function: str, term: Term, dimension: Dimension | None) -> UnaryCall:
         """Apply a function."""
         return cls(function, term, dimension, checked_depth(term))
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class Call:
     """A function of terms that is computed for each case by itself: `mathis(mss, rtt, loss)`."""
 
     function: Callable[..., float]
@@ -167,12 +221,12 @@ class Called:
     @classmethod
     def of(
         cls, function: Callable[..., float], terms: Sequence[Term], dimension: Dimension | None
-    ) -> Called:
+    ) -> Call:
         """Call a function that raises ValueError where it has no value."""
         return cls(function, tuple(terms), dimension, checked_depth(*terms))
 
 
-def total(first: Term, rest: list[tuple[str, Term]]) -> Folded:
+def total(first: Term, rest: Sequence[tuple[str, Term]]) -> Folded:
     """Make a sum of terms of one dimension.
 
     Args:
@@ -184,7 +238,7 @@ def total(first: Term, rest: list[tuple[str, Term]]) -> Folded:
     return Folded(first, tuple(rest), dimension, checked_depth(first, *terms))
 
 
-def product(first: Term, rest: list[tuple[str, Term]]) -> Folded:
+def product(first: Term, rest: Sequence[tuple[str, Term]]) -> Folded:
     """Make a product; the exponents of its factors add up.
 
     Args:
@@ -196,16 +250,16 @@ def product(first: Term, rest: list[tuple[str, Term]]) -> Folded:
         if dimension is None or term.dimension is None:
             dimension = None
         else:
-            way = 1 if sign == "*" else -1
+            power = 1 if sign == "*" else -1
             dimension = Dimension(
-                dimension.data + way * term.dimension.data,
-                dimension.time + way * term.dimension.time,
+                dimension.data + power * term.dimension.data,
+                dimension.time + power * term.dimension.time,
             )
     depth = checked_depth(first, *(term for _, term in rest))
     return Folded(first, tuple(rest), dimension, depth)
 
 
-def extreme(name: str, terms: list[Term]) -> Folded:
+def extreme(name: str, terms: Sequence[Term]) -> Folded:
     """Make `min(...)` or `max(...)`."""
     first, *others = terms
     rest = tuple((name, term) for term in others)
@@ -213,22 +267,27 @@ def extreme(name: str, terms: list[Term]) -> Folded:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A chain of comparisons, as `a < b < c`; each pair must hold."""
+class Comparison(Condition):
+    """A chain of comparisons, as `a < b < c`; each pair must hold. Its terms may be texts."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[Term | TextRef | TextLiteral, ...]
     signs: tuple[str, ...]
     depth: int
 
     @classmethod
-    def of(cls, terms: list[Term], signs: list[str]) -> Comparison:
-        """Compare terms of one dimension."""
+    def of(cls, terms: Sequence[Term], signs: Sequence[str]) -> Comparison:
+        """Compare numbers of one dimension."""
         same_dimension("this compares", *terms)
         return cls(tuple(terms), tuple(signs), checked_depth(*terms))
 
+    @classmethod
+    def of_texts(cls, texts: Sequence[TextRef | TextLiteral], signs: Sequence[str]) -> Comparison:
+        """Compare texts."""
+        return cls(tuple(texts), tuple(signs), checked_depth(*texts))
+
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class Within(Condition):
     """`within(x, y, 15%)`: x differs from y by at most that part of y."""
 
     term: Term
@@ -246,7 +305,7 @@ class Within:
 
 
 @dataclass(frozen=True, slots=True)
-class Logic:
+class Logic(Condition):
     """Conditions joined by `and` or by `or`, or the one that `not` denies."""
 
     word: str
@@ -254,6 +313,6 @@ class Logic:
     depth: int
 
     @classmethod
-    def of(cls, word: str, parts: list[Condition]) -> Logic:
+    def of(cls, word: str, parts: Sequence[Condition]) -> Logic:
         """Join conditions."""
         return cls(word, tuple(parts), checked_depth(*parts))

@@ -24,28 +24,29 @@ from longfat.common.suggest import nearest
 from longfat.errors import InputError, Place
 from longfat.model.metric import Unit
 from longfat.model.parameter import ParameterValue
-from longfat.study.claims.formula import FormulaError
-from longfat.study.claims.terms import DIMENSIONS, Condition, Dimension
 from longfat.study.expansion import check_work
-from longfat.study.grid.expressions import (
+from longfat.study.expressions.compiler import Kinds
+from longfat.study.expressions.names import (
     Bindings,
     Expression,
     holds,
+    name_problem,
     number_shown,
     number_word,
     parse_condition,
     parse_expression,
     writable,
 )
-from longfat.study.grid.language import Kind, Kinds, Texts, name_problem, text_code
+from longfat.study.expressions.parser import FormulaError
+from longfat.study.expressions.terms import DIMENSIONS, Condition, Dimension, Kind, Texts
 from longfat.study.grid.templates import Text, has_expression, read_text
-from longfat.study.grid.values import MOST_CASES, Value, read_rows, read_values
+from longfat.study.grid.values import MAX_CASES, Value, read_rows, read_values
 from longfat.study.node import Node
 
 GRID_FIELDS = ("grid", "lists", "let", "where", "case_title", "figures")
 """The fields of a study that only a grid has."""
 
-MOST_NAMES = 64
+MAX_NAMES = 64
 """How many parameters and derived values a grid may have."""
 
 Combination = tuple[int, ...]
@@ -56,6 +57,23 @@ _UNITS = {
     DIMENSIONS[Unit.BPS]: Unit.BPS,
     DIMENSIONS[Unit.SECONDS]: Unit.SECONDS,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridRow:
+    """What a case of a grid is, before it is run.
+
+    Attributes:
+        combination: the place of each parameter's value.
+        numbers: the parameters and derived values that are numbers, in bits and seconds.
+        texts: those that are texts.
+        settings: the parameters, for display.
+    """
+
+    combination: Combination
+    numbers: Mapping[str, float]
+    texts: Mapping[str, str]
+    settings: Mapping[str, ParameterValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +106,10 @@ class Axes(Kinds):
             self._nodes[key.text] = node
         if not given:
             raise fields["grid"].error("the grid has no parameter, so there is no case")
-        if len(self._nodes) > MOST_NAMES:
+        if len(self._nodes) > MAX_NAMES:
             raise fields["grid"].error(
                 f"here are {len(self._nodes)} parameters and derived values, and a grid has at "
-                f"most {MOST_NAMES}"
+                f"most {MAX_NAMES}"
             )
         self.names = tuple(self._nodes)
         self.axes = tuple(key.names for key, _ in given)
@@ -102,7 +120,7 @@ class Axes(Kinds):
             else:
                 rows = read_rows(node, key.names, lists=lists, names=self.names)
                 self.values |= zip(key.names, rows, strict=True)
-            if self._count_values() > MOST_CASES:
+            if self._count_values() > MAX_CASES:
                 self._check_product(fields["grid"])
         self._templates: dict[tuple[str, int], Text] = {}
         self._check_lists(lists, [node for _, node in given])
@@ -140,8 +158,8 @@ class Axes(Kinds):
         for names in self.axes:
             rows = list(zip(*(self.values[name] for name in names), strict=True))
             widths = range(1, len(names) + 1)
-            least = next(k for k in widths if len({row[:k] for row in rows}) == len(rows))
-            quiet += names[least:]
+            width = next(k for k in widths if len({row[:k] for row in rows}) == len(rows))
+            quiet += names[width:]
         return tuple(quiet)
 
     def _check_name(self, name: str, place: Place) -> None:
@@ -163,13 +181,13 @@ class Axes(Kinds):
         return sum(len(self.values[names[0]]) for names in self.axes if names[0] in self.values)
 
     def _check_product(self, node: Node) -> None:
-        if self.product <= MOST_CASES:
+        if self.product <= MAX_CASES:
             return
         axes = [names[0] for names in self.axes if names[0] in self.values]
         counts = [f"{name} has {len(self.values[name]):,}" for name in axes]
         raise node.error(
             f"the grid has {self.product:,} combinations ({', '.join(counts)} values), and at most "
-            f"{MOST_CASES:,} are possible, before where leaves any out"
+            f"{MAX_CASES:,} are possible, before where leaves any out"
         )
 
     # Resolved names.
@@ -180,8 +198,8 @@ class Axes(Kinds):
             return self._kinds[name]
         node = self._nodes[name]
         if name in self._open:
-            way = " -> ".join([*self._open[self._open.index(name) :], name])
-            raise node.error(f"{name!r} is derived from itself: {way}")
+            circle = " -> ".join([*self._open[self._open.index(name) :], name])
+            raise node.error(f"{name!r} is derived from itself: {circle}")
         self._open.append(name)
         if name in self.values:
             kind, needs = self._kind_of_values(name, node)
@@ -199,13 +217,13 @@ class Axes(Kinds):
             return self._kind_of_texts(name, values)
         kind: Dimension | None = None
         for value in values:
-            found = self._dimension(value, node)
-            if kind is not None and found is not None and found != kind:
+            dimension = self._dimension(value, node)
+            if kind is not None and dimension is not None and dimension != kind:
                 raise node.error(
-                    f"{values[0].text!r} is {kind} and {value.text!r} is {found}: the values of "
-                    "one parameter are of one kind"
+                    f"{values[0].text!r} is {kind} and {value.text!r} is {dimension}: the values "
+                    "of one parameter are of one kind"
                 )
-            kind = kind if kind is not None else found
+            kind = kind if kind is not None else dimension
         if reason := writable(kind):
             raise node.error(reason)
         return kind, tuple(dict.fromkeys(value.times for value in values if value.times))
@@ -232,9 +250,9 @@ class Axes(Kinds):
     def _read_derived(self, name: str, node: Node) -> tuple[Kind, tuple[str, ...]]:
         text = node.line("an expression (such as rate * rtt)")
         if has_expression(text):
-            found = read_text(node, self)
-            self.derived[name] = found
-            return Texts(), found.names
+            template = read_text(node, self)
+            self.derived[name] = template
+            return Texts(), template.names
         start = node.text().find(text)
         try:
             expression = parse_expression(text, self)
@@ -246,14 +264,16 @@ class Axes(Kinds):
     def _read_filters(self, node: Node) -> list[_Filter]:
         conditions = node.sequence("a list of conditions") if node.is_sequence else [node]
         filters = []
-        for one in conditions:
-            text = one.text("a condition (such as cc == cubic or rtt > 10ms)")
+        for part in conditions:
+            text = part.text("a condition (such as cc == cubic or rtt > 10ms)")
             try:
                 condition, names = parse_condition(text, self)
             except FormulaError as error:
-                raise InputError(error.message, place=one.place_of(error.offset)) from None
+                raise InputError(error.message, place=part.place_of(error.offset)) from None
             if not any(self.parameters_of([name]) for name in names):
-                raise one.error("the condition names no parameter, so it is the same for all cases")
+                raise part.error(
+                    "the condition names no parameter, so it is the same for all cases"
+                )
             filters.append(_Filter(condition, names))
         return filters
 
@@ -301,7 +321,9 @@ class Axes(Kinds):
         Raises:
             InputError: one is used nowhere.
         """
-        used = self._closure([*names, *(name for one in self._filters for name in one.names)])
+        used = self._closure(
+            [*names, *(name for condition in self._filters for name in condition.names)]
+        )
         labels = {axis[0] for axis in self.axes}
         for name, node in self._nodes.items():
             if name not in used and name not in labels:
@@ -323,7 +345,7 @@ class Axes(Kinds):
         Raises:
             InputError: a value cannot be computed, or nothing is left.
         """
-        found = False
+        is_any_left = False
         counts = [range(len(self.values[names[0]])) for names in self.axes]
         widths = [len(names) for names in self.axes]
         for chosen in itertools.product(*counts):
@@ -331,10 +353,10 @@ class Axes(Kinds):
             pairs = zip(chosen, widths, strict=True)
             combination = tuple(index for index, width in pairs for _ in range(width))
             bindings = self._bind(combination)
-            if all(holds(one.condition, bindings) for one in self._filters):
-                found = True
+            if all(holds(condition.condition, bindings) for condition in self._filters):
+                is_any_left = True
                 yield combination, bindings
-        if not found:
+        if not is_any_left:
             assert self._where is not None
             raise self._where.error(
                 f"the conditions leave nothing of the grid's {self.product:,} combinations"
@@ -361,8 +383,7 @@ class Axes(Kinds):
     def _bind_value(self, name: str, value: Value, bindings: Bindings) -> None:
         bindings.shown[name] = value.text
         if value.unit is None:
-            bindings.numbers[name] = text_code(value.text)
-            bindings.words[name] = value.text
+            bindings.texts[name] = bindings.words[name] = value.text
         elif value.times is None:
             bindings.numbers[name] = value.scaled().number
             bindings.words[name] = value.word()
@@ -374,8 +395,7 @@ class Axes(Kinds):
 
     def _bind_text(self, name: str, template: Text, bindings: Bindings) -> None:
         text = template.fill(bindings)
-        bindings.numbers[name] = text_code(text)
-        bindings.words[name] = bindings.shown[name] = text
+        bindings.texts[name] = bindings.words[name] = bindings.shown[name] = text
 
     def _bind_derived(self, name: str, bindings: Bindings) -> None:
         derived = self.derived[name]
@@ -384,9 +404,12 @@ class Axes(Kinds):
             return
         if derived.bare:
             (other,) = derived.names
-            for part in (bindings.words, bindings.shown):
-                part[name] = part[other]
-            bindings.numbers[name] = bindings.numbers[other]
+            for values in (bindings.words, bindings.shown):
+                values[name] = values[other]
+            if isinstance(derived.kind, Texts):
+                bindings.texts[name] = bindings.texts[other]
+            else:
+                bindings.numbers[name] = bindings.numbers[other]
             return
         number = derived.number(bindings)
         bindings.numbers[name] = number
@@ -405,16 +428,18 @@ class Axes(Kinds):
 
     def settings(self, combination: Combination, bindings: Bindings) -> dict[str, ParameterValue]:
         """Return what each parameter is in a combination."""
-        found = {}
+        settings = {}
         for (name, values), index in zip(self.values.items(), combination, strict=True):
             value = values[index]
             if value.unit is None:
-                found[name] = ParameterValue(text=bindings.shown[name])
+                settings[name] = ParameterValue(text=bindings.shown[name])
             elif value.times is None:
-                found[name] = ParameterValue(text=value.text, number=value.number, unit=value.unit)
+                settings[name] = ParameterValue(
+                    text=value.text, number=value.number, unit=value.unit
+                )
             else:
                 kind = self._kinds[name]
                 unit = _UNITS.get(kind, Unit.COUNT) if isinstance(kind, Dimension) else Unit.COUNT
                 number = bindings.numbers[name] / (8.0 if unit is Unit.BYTES else 1.0)
-                found[name] = ParameterValue(text=value.text, number=number, unit=unit)
-        return found
+                settings[name] = ParameterValue(text=value.text, number=number, unit=unit)
+        return settings

@@ -1,7 +1,7 @@
 """Expressions computed, for one case or for many at once.
 
-A scope resolves the names and metrics of an expression: to a number, or to a column with
-one number per case, for numpy. Plain numbers do not need it, so claims about named cases
+A scope resolves the names and metrics of an expression: to a number or text, or to a column with
+one value per case, for numpy. Plain values do not need it, so claims about named cases
 are checked without loading it. What has no value, as 1 / 0, is NaN, and a comparison with
 it does not hold, even below a `not`.
 """
@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from longfat.common.extras import lazy
-from longfat.study.claims import terms
-from longfat.study.claims.terms import Condition, Term
+from longfat.study.expressions import terms
+from longfat.study.expressions.terms import Condition, Term, TextLiteral, TextRef
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,11 @@ else:
 Column: TypeAlias = "npt.NDArray[np.float64]"
 """Numbers, one for each case; or of no dimension: one for all."""
 
+TextColumn: TypeAlias = "npt.NDArray[np.object_]"
+"""Texts, likewise."""
+
 Value: TypeAlias = "float | Column"
+Text: TypeAlias = "str | TextColumn"
 Flags: TypeAlias = "bool | npt.NDArray[np.bool_]"
 
 
@@ -50,6 +54,9 @@ class Scope(Protocol):
 
     def leaf(self, term: Any) -> Value:
         """Return the value of a name or metric, in bits and seconds; of a condition, 0 or 1."""
+
+    def text(self, name: str) -> Text:
+        """Return the value of a name that is a text."""
 
 
 def number(term: Term, scope: Scope) -> float:
@@ -74,7 +81,7 @@ def truth(condition: Condition, scope: Scope) -> npt.NDArray[np.bool_]:
         return np.asarray(_truth(condition, scope).holds)
 
 
-def _is_one(*values: Value) -> bool:
+def _are_plain(*values: Value) -> bool:
     return all(isinstance(value, (int, float)) for value in values)
 
 
@@ -84,31 +91,36 @@ def _is_nothing(value: Value) -> bool:
 
 
 def _divide(a: Value, b: Value) -> Value:
-    if _is_one(b):
+    if _are_plain(b):
         return a / b if b else math.nan
     return np.where(b == 0, np.nan, np.divide(a, b))
 
 
-def _least(a: Value, b: Value) -> Value:
-    if _is_one(a, b):
+def _minimum(a: Value, b: Value) -> Value:
+    if _are_plain(a, b):
         return b if _is_nothing(b) else min(a, b)
     return np.minimum(a, b)
 
 
-def _largest(a: Value, b: Value) -> Value:
-    if _is_one(a, b):
+def _maximum(a: Value, b: Value) -> Value:
+    if _are_plain(a, b):
         return b if _is_nothing(b) else max(a, b)
     return np.maximum(a, b)
 
 
-def _root(value: Any) -> Value:
-    if _is_one(value):
+def _square_root(value: Any) -> Value:
+    if _are_plain(value):
         return math.sqrt(value) if value >= 0 else math.nan
     return np.sqrt(value)  # type: ignore[no-any-return]
 
 
-def _finite(value: Any) -> Flags:
-    return math.isfinite(value) if _is_one(value) else np.isfinite(value)
+def _exists(value: Any) -> Flags:
+    """Return where there is a value; a text always is one."""
+    if isinstance(value, str):
+        return True
+    if _are_plain(value):
+        return math.isfinite(value)
+    return np.ones(value.shape, dtype=bool) if value.dtype == object else np.isfinite(value)
 
 
 _JOINS: Mapping[str, Callable[[Value, Value], Value]] = {
@@ -116,13 +128,13 @@ _JOINS: Mapping[str, Callable[[Value, Value], Value]] = {
     "-": operator.sub,
     "*": operator.mul,
     "/": _divide,
-    "min": _least,
-    "max": _largest,
+    "min": _minimum,
+    "max": _maximum,
 }
-_SINGLES: Mapping[str, Callable[[Any], Any]] = {
+_UNARY: Mapping[str, Callable[[Any], Any]] = {
     "-": operator.neg,
     "abs": operator.abs,
-    "sqrt": _root,
+    "sqrt": _square_root,
 }
 _COMPARE: Mapping[str, Callable[..., Any]] = {
     "<": operator.lt,
@@ -145,30 +157,36 @@ def _value(term: Term, scope: Scope) -> Value:
                     break
                 total = _JOINS[join](total, _value(other, scope))
             return total
-        case terms.Single():
-            single: Value = _SINGLES[term.function](_value(term.term, scope))
-            return single
-        case terms.Called():
+        case terms.UnaryCall():
+            result: Value = _UNARY[term.function](_value(term.term, scope))
+            return result
+        case terms.Call():
             return _each(term.function, _values(term.terms, scope))
     return scope.leaf(term)
 
 
-def _values(some: Iterable[Term], scope: Scope) -> list[Any]:
-    """Return the values of terms that count together, up to one that does not exist."""
-    found: list[Any] = []
-    for term in some:
-        found.append(_value(term, scope))
-        if _is_nothing(found[-1]):
+def _values(operands: Iterable[Term | TextRef | TextLiteral], scope: Scope) -> list[Any]:
+    """Return the values of terms, up to the first one that has none."""
+    values: list[Any] = []
+    for operand in operands:
+        match operand:
+            case TextLiteral():
+                values.append(operand.text)
+            case TextRef():
+                values.append(scope.text(operand.name))
+            case _:
+                values.append(_value(operand, scope))
+        if _is_nothing(values[-1]):
             break
-    return found
+    return values
 
 
 def _each(function: Callable[..., float], values: list[Any]) -> Value:
-    if not _is_one(*values):
+    if not _are_plain(*values):
         arrays = np.broadcast_arrays(*values)
-        each = zip(*(array.ravel().tolist() for array in arrays), strict=True)
-        found = [_each(function, list(one)) for one in each]
-        return np.array(found, dtype=float).reshape(arrays[0].shape)
+        rows = zip(*(array.ravel().tolist() for array in arrays), strict=True)
+        results = [_each(function, list(row)) for row in rows]
+        return np.array(results, dtype=float).reshape(arrays[0].shape)
     if all(map(math.isfinite, values)):
         with contextlib.suppress(ValueError, ZeroDivisionError, OverflowError):
             return float(function(*values))
@@ -179,20 +197,20 @@ def _truth(condition: Condition, scope: Scope) -> Truth:
     match condition:
         case terms.Comparison():
             values = _values(condition.terms, scope)
-            known = _all(map(_finite, values))
+            known = _all(map(_exists, values))
             pairs = zip(condition.signs, pairwise(values), strict=False)
             return Truth(_all([known, *(_COMPARE[sign](*pair) for sign, pair in pairs)]), known)
         case terms.Within():
             values = _values((condition.term, condition.target, condition.part), scope)
-            known = _all(map(_finite, values))
+            known = _all(map(_exists, values))
             if len(values) < 3:
                 return Truth(known, known)
             term, target, part = values
             return Truth(abs(term - target) <= part * abs(target), known)
         case terms.Logic():
             parts: list[Truth] = []
-            for one in condition.parts:
-                parts.append(_truth(one, scope))
+            for part in condition.parts:
+                parts.append(_truth(part, scope))
                 if parts[-1].known is False:
                     break
             known = _all(part.known for part in parts)
@@ -204,7 +222,7 @@ def _truth(condition: Condition, scope: Scope) -> Truth:
                 case _:
                     return Truth(parts[0].true ^ True, known)
     value = scope.leaf(condition)
-    return Truth(value == 1, _finite(value))
+    return Truth(value == 1, _exists(value))
 
 
 def _all(parts: Iterable[Flags]) -> Flags:
