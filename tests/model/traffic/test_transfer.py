@@ -12,6 +12,7 @@ import pytest
 
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.advice.limits import Limit
+from longfat.analysis.timeseries.curves import RunCurves
 from longfat.errors import InputError, MachineError
 from longfat.execution import run_case
 from longfat.execution.runs import Run
@@ -19,7 +20,6 @@ from longfat.model.case import Case
 from longfat.model.probes import Tcp
 from longfat.model.traffic import Transfer
 from longfat.model.traffic.transfer import read_end
-from longfat.output.report.curves import RunCurves
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "traffic"

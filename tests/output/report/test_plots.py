@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from longfat.analysis.timeseries.curves import RunCurves
+from longfat.analysis.timeseries.groups import group_runs, seeds_note
 from longfat.errors import InputError
 from longfat.execution import run_case
 from longfat.execution.runs import Run, load_run
@@ -17,9 +19,7 @@ from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue, Tcp
 from longfat.model.traffic import Bulk, Iperf3, Ping
 from longfat.output.plot import Line, Panel
-from longfat.output.report.curves import RunCurves
 from longfat.output.report.figure_files import PlotFiles, PlotRequest
-from longfat.output.report.groups import group_runs, seeds_note
 from longfat.output.report.plots import plot_runs
 from longfat.output.report.series import Series
 from tests.resealed import reseal

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from longfat.analysis.timeseries.live import LiveRun, Plan, plan_watch
 from longfat.model.case import Case
-from longfat.output.watch.live import LiveRun
-from longfat.output.watch.plan import Plan, plan_watch
 from tests.paths import TESTS
 
 DATA = TESTS / "data/watch"

@@ -12,14 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longfat.analysis.timeseries.live import (
+    FlowSeen,
+    FlowSockets,
+    LiveRun,
+    Plan,
+    Series,
+    data_ports,
+    plan_watch,
+)
 from longfat.errors import MachineError
 from longfat.model.case import Case
 from longfat.model.probes.samples import SampleStream, parse_samples
 from longfat.model.probes.tcp import find_ends
 from longfat.model.traffic import Iperf3
 from longfat.model.traffic.iperf3 import read_report
-from longfat.output.watch.live import FlowSeen, FlowSockets, LiveRun, Series, data_ports
-from longfat.output.watch.plan import Plan, plan_watch
 from tests.output.watch.conftest import DATA, Growing
 
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from longfat.analysis.timeseries.live import LiveRun, Series, plan_watch
 from longfat.errors import MachineError
 from longfat.execution import Progress
 from longfat.model.case import Case
-from longfat.output.watch.live import LiveRun, Series
-from longfat.output.watch.plan import Order, plan_watch
-from longfat.output.watch.screen import Screen
+from longfat.output.watch.screen import Order, Screen
 from longfat.study import Planned
 from tests.output.watch.conftest import Growing
 

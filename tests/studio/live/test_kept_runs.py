@@ -12,12 +12,12 @@ import pytest
 
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.opened import capture_path, captures_of, open_packets
+from longfat.analysis.timeseries.curves import RunCurves
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import damage
 from longfat.model.events import LinkChange, TypedLine
 from longfat.model.probes import Capture
-from longfat.output.report.curves import RunCurves
 from longfat.studio.live import LiveSessions
 from longfat.study.read import parse_study
 from tests.studio.live.conftest import STUDY, MakePage, Page

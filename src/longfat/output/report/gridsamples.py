@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longfat.analysis.timeseries.curves import RunCurves
 from longfat.errors import LongfatError
-from longfat.output.report.curves import RunCurves
 from longfat.study.claims.aggregates import CaseMetric, factor
 from longfat.study.claims.columns import Column, column
 from longfat.study.claims.tally import measure

@@ -20,13 +20,14 @@ from longfat.output.braille_chart import BrailleChart, Curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+    from longfat.analysis.timeseries.live import FlowSeen, LiveRun, QueueSeen, Series
     from longfat.execution import Progress
     from longfat.execution.runs import Run
-    from longfat.output.watch.live import FlowSeen, LiveRun, QueueSeen, Series
-    from longfat.output.watch.plan import Order
+    from longfat.study import Planned
 
 # They differ in lightness too, and none is the colour of a warning.
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "white")
@@ -39,6 +40,27 @@ _LEGEND_SHARE = 2  # of a panel's rows, at most one in so many is its legend's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A case to watch.
+
+    Attributes:
+        study: the study's name.
+        name: the case's name.
+        planned: the case as the study plans it.
+        out: the folder that will contain the run's folder.
+        pace: at most so many virtual seconds in a second of wall time; None for no limit.
+        window_s: charts show so many of the last virtual seconds.
+    """
+
+    study: str
+    name: str
+    planned: Planned
+    out: Path
+    pace: float | None
+    window_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
     """A curve of a panel, with its row of the legend."""
 
@@ -46,6 +68,7 @@ class _Line:
     series: Series
     notes: tuple[Text, ...]
     limit: float | None = None
+    lag_s: float = 0.0
 
 
 class Screen:
@@ -148,10 +171,15 @@ class Screen:
         queues = [self._queue(name, seen) for name, seen in self._live.queues.items()]
         yield "queue", queues, Unit.BYTES, "no set-up line makes a queue in this case"
         rates = [
-            _Line(name=name, series=flow.throughput, notes=self._count(flow.retransmits, "resent"))
+            _Line(
+                name=name,
+                series=flow.throughput,
+                notes=self._count(flow.retransmits, "resent"),
+                lag_s=flow.lag_s,
+            )
             for name, flow in flows
         ]
-        yield "throughput (1 s mean)", rates, Unit.BPS, no_flow
+        yield "throughput", rates, Unit.BPS, no_flow
         rtts = [_Line(name=n, series=f.rtt, notes=_of_streams(f, "mean")) for n, f in flows]
         yield "smoothed RTT", rtts, Unit.SECONDS, no_flow
         cwnds = [_Line(name=n, series=f.cwnd, notes=_of_streams(f, "sum")) for n, f in flows]
@@ -226,7 +254,8 @@ class Screen:
         grid.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
         now_s = self._live.time_s
         for line, curve in zip(lines, curves, strict=False):
-            value = line.series.at(now_s, since_s=now_s - _STALE * self._live.every_s)
+            since_s = now_s - line.lag_s - _STALE * self._live.every_s
+            value = line.series.at(now_s, since_s=since_s)
             grid.add_row(
                 Text(("━" + " " * (curve.gap - 1)) * 2, style=curve.style),
                 Text(line.name),
