@@ -197,7 +197,7 @@ def test_counters_count_from_the_traffics_start_to_its_end(
     assert done.metrics["queue-fine.mean_bytes"] == pytest.approx(whole / end_s, rel=0.001)
     curves = RunCurves(done)
     (drawn,) = curves.curves("queue")
-    assert list(drawn.line.times_s) == times_of(done, "queue")
+    assert list(drawn.times_s) == times_of(done, "queue")
     assert len(curves.even_values(drawn)) == len(times_of(done, "queue")) - 2
 
 

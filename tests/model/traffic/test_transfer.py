@@ -195,8 +195,8 @@ def test_streams_in_a_machine(make_case: MakeCase, tmp_path: Path) -> None:
 def test_figures_and_diagnosis_read_its_rows(make_case: MakeCase, out: Path) -> None:
     run = played(make_case, out, flow(time_s=3.0))
     (throughput,) = RunCurves(run).curves("throughput")
-    assert len(throughput.line.values) == 3
-    assert throughput.line.values[-1] == pytest.approx(50e6 * 1448 / 1514, rel=0.05)
+    assert len(throughput.values) == 3
+    assert throughput.values[-1] == pytest.approx(50e6 * 1448 / 1514, rel=0.05)
     (diagnosis,) = diagnose(run)
     assert diagnosis.limit is Limit.BOTTLENECK
     assert "inferred from transfer's rows" in diagnosis.notes[0]

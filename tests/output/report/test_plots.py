@@ -263,7 +263,7 @@ def test_files(runs: dict[str, Run], tmp_path: Path) -> None:
 def test_a_run_is_loaded_as_it_was_kept(runs: dict[str, Run]) -> None:
     kept = load_run(runs["probed"].folder)
     one, other = RunCurves(kept).curves("cwnd"), RunCurves(runs["probed"]).curves("cwnd")
-    assert one[0].line.values.tolist() == other[0].line.values.tolist()
+    assert one[0].values.tolist() == other[0].values.tolist()
 
 
 def failure(folder: Path, request: PlotRequest | None = None) -> str:

@@ -193,9 +193,7 @@ class FlowSeen:
         sample = self._state.add(time_s, rows, every_s=self.every_s)
         self.arrived.add(time_s, sample.arrived_bytes)
         self.retransmits.add(time_s, sample.retransmits)
-        # The window grows if the round trips do, and its middle is not to go back.
-        last_s = (self.throughput.times_s or [-math.inf])[-1]
-        if sample.throughput_bps is not None and sample.middle_s > last_s:
+        if sample.throughput_bps is not None:
             self.throughput.add(sample.middle_s, sample.throughput_bps)
             self.lag_s = time_s - sample.middle_s
         if sample.rtt_s is not None and sample.cwnd_bytes is not None:

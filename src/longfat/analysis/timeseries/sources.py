@@ -123,9 +123,14 @@ def flow_rows(run: Run, flow: Bulk) -> list[list[Interval]]:
     return [whole_rows(stream) for stream in streams]
 
 
-def whole_rows(stream: Sequence[Interval]) -> list[Interval]:
-    """Return the counted rows of a report that are not much shorter than the others."""
-    counted = [row for row in stream if not row.omitted]
+def whole_rows(stream: Sequence[Interval], *, omitted: bool = False) -> list[Interval]:
+    """Return the rows of a report that are not much shorter than the others.
+
+    Args:
+        stream: the rows of a stream.
+        omitted: include those that the report does not count.
+    """
+    counted = [row for row in stream if omitted or not row.omitted]
     longest_s = max((row.end_s - row.start_s for row in counted), default=0.0)
     return [row for row in counted if row.end_s - row.start_s >= _MIN_PART * longest_s]
 

@@ -6,6 +6,7 @@ moment, by the definitions of `quantities`. Which sockets are a flow's is for th
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,8 @@ class FlowSample:
 
     Attributes:
         streams: the number of streams whose sockets exist.
-        throughput_bps: the mean over the last window; None at first.
+        throughput_bps: the mean over the last window; None at first, and where the window has
+            grown so much that its middle is no later than that of the last one.
         middle_s: the middle of this window, in seconds.
         raw_bps: the mean since the sample before; None for the first.
         rtt_s: the smoothed RTT, the mean of the streams; None if none exists.
@@ -59,6 +61,7 @@ class FlowState:
         self._arrived_bytes = CounterGrowth()
         self._retransmits = CounterGrowth()
         self._least_rtt_s = 0.0
+        self._middle_s = -math.inf
         self._samples: deque[tuple[float, dict[Hashable, int]]] = deque(
             maxlen=_MAX_WINDOW_SAMPLES + 1
         )
@@ -93,6 +96,11 @@ class FlowState:
                 window_samples(window_s(rtt_s=self._least_rtt_s), every_s=every_s)
             )
             raw = self._rate(1)
+        if throughput is not None:
+            if throughput[0] > self._middle_s:
+                self._middle_s = throughput[0]
+            else:
+                throughput = None
         return FlowSample(
             streams=len(living),
             throughput_bps=None if throughput is None else throughput[1],

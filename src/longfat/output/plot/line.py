@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from longfat.model.metric import Unit
 
 
+__all__ = ["Floats", "Line", "Moment", "Panel", "PhaseTrace", "Reference", "Trace", "no_floats"]
+
+
 def no_floats() -> Floats:
     """Return an empty array of numbers."""
     return np.empty(0)
