@@ -214,6 +214,7 @@ def test_the_rows_of_watch_are_means_of_what_the_studio_shows(
         # The studio leaves out a stream until it has moved 20 kB.
         known_s = min(within) - EVERY_S + 1e-6
         mean_bps = whole.flows[name].mean_bps(known_s, 1.0 + 1e-6)
+        assert mean_bps is not None
         assert mean_bps == pytest.approx(sum(within.values()) / len(within))
         before = (whole.flows[name].arrived.at(known_s) or 0.0) * 8
         assert first["flows"][name]["throughput_bps"] == pytest.approx(

@@ -289,7 +289,7 @@ def _traces(
 
 
 def _pings(of: RunCurves) -> list[Curve]:
-    found = []
+    curves = []
     for flow in of.run.case.pings:
         replies = of.replies(flow)
         sent = int(of.run.metrics.get(f"{flow.name}.sent", flow.count))
@@ -305,12 +305,12 @@ def _pings(of: RunCurves) -> list[Curve]:
             dots=True,
             missing_s=start_s + (lost - 1) * flow.interval_s,
         )
-        found.append(curve)
-    return found
+        curves.append(curve)
+    return curves
 
 
 def _queue(of: RunCurves) -> list[Curve]:
-    found: dict[str, Curve] = {}
+    curves: dict[str, Curve] = {}
     full = of.run.case.network.full_interface_names()
     for probe in of.run.case.probes_of(Queue):
         rows = the_queue(of.series(probe))
@@ -324,17 +324,17 @@ def _queue(of: RunCurves) -> list[Curve]:
                 unit=Unit.BYTES,
                 full_name=full.get(name, ""),
             )
-            found.setdefault(name, curve)
-    return list(found.values())
+            curves.setdefault(name, curve)
+    return list(curves.values())
 
 
 def _delay(of: RunCurves) -> list[Curve]:
     """Return the one-way delay of each datagram at the time at which it was sent."""
-    found = []
+    curves = []
     for flow in of.run.case.flows:
         if not isinstance(flow, Cbr):
             continue
-        arrivals = {one.number: one for one in reversed(of.report(flow, flow.arrivals))}
+        arrivals = {arrival.number: arrival for arrival in reversed(of.report(flow, flow.arrivals))}
         start_s = of.start_s(flow)
         numbers = np.array(sorted(arrivals), dtype=int)
         lost = np.setdiff1d(np.arange(flow.count), numbers)
@@ -342,25 +342,27 @@ def _delay(of: RunCurves) -> list[Curve]:
             kind="cbr",
             name=flow.name,
             times_s=start_s + numbers * flow.gap_s,
-            values=np.array([arrivals[one].delay_s for one in numbers.tolist()], dtype=float),
+            values=np.array([arrivals[number].delay_s for number in numbers.tolist()], dtype=float),
             unit=Unit.SECONDS,
             dots=True,
             missing_s=start_s + lost * flow.gap_s,
         )
-        found.append(curve)
-    return found
+        curves.append(curve)
+    return curves
 
 
 def _jitter(of: RunCurves) -> list[Curve]:
     """Return RFC 3550's estimate of jitter after each datagram that came."""
-    found = []
+    curves = []
     for flow in of.run.case.flows:
         if not isinstance(flow, Cbr):
             continue
         # Duplicates are ignored; the order is that of arrival.
-        first = {one.number: one for one in reversed(of.report(flow, flow.arrivals))}
-        arrivals = sorted(first.values(), key=lambda one: (one.arrived_ns, one.number))
-        times_s = [of.start_s(flow) + one.number * flow.gap_s + one.delay_s for one in arrivals]
+        first = {arrival.number: arrival for arrival in reversed(of.report(flow, flow.arrivals))}
+        arrivals = sorted(first.values(), key=lambda arrival: (arrival.arrived_ns, arrival.number))
+        times_s = [
+            of.start_s(flow) + arrival.number * flow.gap_s + arrival.delay_s for arrival in arrivals
+        ]
         curve = Curve(
             kind="cbr",
             name=flow.name,
@@ -368,8 +370,8 @@ def _jitter(of: RunCurves) -> list[Curve]:
             values=np.array(jitter_s(arrivals), dtype=float),
             unit=Unit.SECONDS,
         )
-        found.append(curve)
-    return found
+        curves.append(curve)
+    return curves
 
 
 def _buffer(of: RunCurves) -> list[Curve]:
@@ -428,8 +430,8 @@ METRICS: Mapping[str, Callable[[RunCurves], list[Curve]]] = {
 
 
 def _floats(table: pa.Table, column: str) -> Floats:
-    found: Floats = table[column].cast("float64").to_numpy()
-    return found
+    values: Floats = table[column].cast("float64").to_numpy()
+    return values
 
 
 def _by_stream(table: pa.Table, column: str) -> tuple[Floats, Floats]:

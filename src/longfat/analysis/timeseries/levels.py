@@ -84,7 +84,7 @@ CLASSFUL = ("htb", "hfsc")
 _CLASS = re.compile(r"\bclass\s+(add|replace|change|del|delete)\s+dev\s+(\S+)\s+([^\n;|&'\"]*)")
 _FRESH = re.compile(r"\bqdisc\s+(?:add|replace|del|delete)\s+dev\s+(\S+)\s+root\b")
 # A class's maximum rate: htb's ceil, hfsc's upper limit; else its assured rate.
-_MOST = (r"\bceil\s+(\S+)", r"\bul\s+(?:rate|m2)\s+(\S+)", r"\brate\s+(\S+)", r"\bm2\s+(\S+)")
+_MAX_RATE = (r"\bceil\s+(\S+)", r"\bul\s+(?:rate|m2)\s+(\S+)", r"\brate\s+(\S+)", r"\bm2\s+(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,33 +103,33 @@ def class_rates_bps(script: str) -> dict[str, float]:
     for line in script.splitlines():
         for interface in _FRESH.findall(line):
             known.pop(interface, None)
-        for verb, interface, words in _CLASS.findall(line):
+        for verb, interface, options in _CLASS.findall(line):
             classes = known.setdefault(interface, {})
-            name = re.search(r"\bclassid\s+(\S+)", words)
+            name = re.search(r"\bclassid\s+(\S+)", options)
             if name is None:
                 continue
             if verb in ("del", "delete"):
                 classes.pop(name[1], None)
                 continue
-            parent = re.search(r"\bparent\s+(\S+)", words)
-            rate = _rate_bps(words)
+            parent = re.search(r"\bparent\s+(\S+)", options)
+            rate = _rate_bps(options)
             if rate is not None:
                 before = classes.get(name[1])
                 above = parent[1] if parent else before.parent if before else "root"
                 classes[name[1]] = _Class(above, rate)
-    return {name: sum(_topmost(found)) for name, found in known.items() if found}
+    return {name: sum(_topmost(classes)) for name, classes in known.items() if classes}
 
 
 def _topmost(classes: dict[str, _Class]) -> Iterable[float]:
     """Return the rates of the topmost classes."""
-    return (one.rate_bps for one in classes.values() if one.parent not in classes)
+    return (cls.rate_bps for cls in classes.values() if cls.parent not in classes)
 
 
-def _rate_bps(words: str) -> float | None:
-    for pattern in _MOST:
-        if found := re.search(pattern, words):
+def _rate_bps(options: str) -> float | None:
+    for pattern in _MAX_RATE:
+        if match := re.search(pattern, options):
             try:
-                return float(parse_rate_bps(found[1]))
+                return float(parse_rate_bps(match[1]))
             except InputError:
                 return None
     return None

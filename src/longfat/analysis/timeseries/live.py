@@ -298,9 +298,9 @@ class _SampleFile:
     def _feed(self, piece: bytes) -> None:
         self._waiting += self.stream.feed(piece)
         # Sample by sample, so that the result does not depend on how the file was read.
-        whole = [one for one in self._waiting if one.time_s <= self.stream.time_s]
+        whole = [message for message in self._waiting if message.time_s <= self.stream.time_s]
         del self._waiting[: len(whole)]
-        for time_s, sample in itertools.groupby(whole, key=lambda one: one.time_s):
+        for time_s, sample in itertools.groupby(whole, key=lambda message: message.time_s):
             self._add(time_s, list(sample))
 
 

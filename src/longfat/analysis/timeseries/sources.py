@@ -44,16 +44,16 @@ def interval_rates(verdict: Verdict) -> tuple[IntervalRates, ...]:
     Raises:
         InputError: a report is missing or broken.
     """
-    found = []
+    rates = []
     for name, run in verdict.first_runs.items():
         flows = run.case.bulk_flows
         for flow in flows:
             rows = flow_rows(run, flow)
             count = min(map(len, rows), default=0)
-            rates = tuple(sum(stream[place].bps for stream in rows) for place in range(count))
+            totals = tuple(sum(stream[index].bps for stream in rows) for index in range(count))
             label = name if len(flows) == 1 else f"{name}.{flow.name}"
-            found.append(IntervalRates(label, rates))
-    return tuple(found)
+            rates.append(IntervalRates(label, totals))
+    return tuple(rates)
 
 
 def tcp_samples(
@@ -138,6 +138,6 @@ def whole_rows(stream: Sequence[Interval], *, omitted: bool = False) -> list[Int
 def unreadable(run: Run, flow: Flow, reason: str) -> InputError:
     """Return the error with the reason why a flow cannot be drawn, and the existing files."""
     raw = run.raw
-    there = sorted(path.name for path in raw.iterdir()) if raw.is_dir() else []
-    found = f"in {raw.name}/: {', '.join(there)}" if there else f"{raw.name}/ is empty"
-    return InputError(f"{run.folder}: flow {flow.name!r} cannot be drawn: {reason}; {found}")
+    names = sorted(path.name for path in raw.iterdir()) if raw.is_dir() else []
+    content = f"in {raw.name}/: {', '.join(names)}" if names else f"{raw.name}/ is empty"
+    return InputError(f"{run.folder}: flow {flow.name!r} cannot be drawn: {reason}; {content}")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _REDRAWS_A_S = 10
 _READ_EVERY_S = 0.1
-_LAST_LEAST, _LAST_HIGH = 14, 40  # rows of the last picture
+_MIN_LAST_ROWS, _MAX_LAST_ROWS = 14, 40  # rows of the last picture
 
 
 def watch_case(
@@ -73,8 +73,8 @@ def watch_case(
         screen.end(run)
         last = summary(run)
         # Picture, lines and the next prompt must fit on the screen together.
-        height = min(console.height - len(last) - 2, _LAST_HIGH)
-        console.print(screen, height=max(_LAST_LEAST, height))
+        height = min(console.height - len(last) - 2, _MAX_LAST_ROWS)
+        console.print(screen, height=max(_MIN_LAST_ROWS, height))
     else:
         console.print(Text(f"{order.study} / {order.name}"), soft_wrap=True)
         run = _run_in_rows(

@@ -142,9 +142,9 @@ class Screen:
                 self._error = error
         plain = bool(console.no_color)
         rows = ((options.height or console.height) - _HEADER_ROWS) // 2 - _FRAME_ROWS
-        most = max(1, rows // _LEGEND_SHARE)
+        max_lines = max(1, rows // _LEGEND_SHARE)
         panels = [
-            self._panel(title, lines, unit, absent=absent, most=most, plain=plain)
+            self._panel(title, lines, unit, absent=absent, max_lines=max_lines, plain=plain)
             for title, lines, unit, absent in self._views()
         ]
         layout, upper, lower = Layout(), Layout(), Layout()
@@ -202,7 +202,14 @@ class Screen:
         return (Text(f"{total:.0f} {what}", style="red"),) if total else ()
 
     def _panel(
-        self, title: str, lines: Sequence[_Line], unit: Unit, *, absent: str, most: int, plain: bool
+        self,
+        title: str,
+        lines: Sequence[_Line],
+        unit: Unit,
+        *,
+        absent: str,
+        max_lines: int,
+        plain: bool,
     ) -> Layout:
         """Return a panel with a legend and a chart.
 
@@ -211,7 +218,7 @@ class Screen:
             lines: the curves.
             unit: their unit.
             absent: what it says without any.
-            most: the curves that its legend may list.
+            max_lines: the curves that its legend may list.
             plain: there are no colours: curves differ by their gaps.
         """
         body: RenderableType = Text(absent, style="dim")
@@ -230,11 +237,11 @@ class Screen:
             start_s, end_s = max(0.0, now_s - window_s), max(now_s, window_s)
             if self._ended:
                 start_s, end_s = 0.0, max(now_s, 0.1)
-            legend = self._legend(lines[:most], curves, unit)
+            legend = self._legend(lines[:max_lines], curves, unit)
             chart = BrailleChart(curves=curves, unit=unit, start_s=start_s, end_s=end_s)
             body = Layout()
             body.split_column(Layout(legend, size=legend.row_count), Layout(chart))
-        unlisted = f"and {len(lines) - most} more" if len(lines) > most else ""
+        unlisted = f"and {len(lines) - max_lines} more" if len(lines) > max_lines else ""
         panel = Panel(
             body,
             title=Text(title, style="bold not dim"),

@@ -135,12 +135,12 @@ class ProbeReader:
         """
         if self._seen is None:
             return ""
-        words = self._seen.drop()
+        reason = self._seen.drop()
         self._streams.clear()
         self._logs.clear()
         self._waiting.clear()
         self._seen = None
-        return words
+        return reason
 
     @property
     def every_s(self) -> float:
@@ -204,7 +204,7 @@ class ProbeReader:
                 try:
                     waiting = self._waiting.setdefault(kind, [])
                     waiting += stream.feed(piece)
-                    whole = [one for one in waiting if one.time_s <= stream.time_s]
+                    whole = [message for message in waiting if message.time_s <= stream.time_s]
                     del waiting[: len(whole)]
                     yield from decode[kind](whole)
                     if kind == "tcp":
