@@ -62,9 +62,8 @@ class FlowState:
         self._retransmits = CounterGrowth()
         self._least_rtt_s = 0.0
         self._middle_s = -math.inf
-        self._samples: deque[tuple[float, dict[Hashable, int]]] = deque(
-            maxlen=_MAX_WINDOW_SAMPLES + 1
-        )
+        # As many samples as a window has, with what had arrived of each stream.
+        self._samples: deque[tuple[float, dict[Hashable, int]]] = deque()
 
     def add(
         self, time_s: float, rows: Mapping[Hashable, Mapping[str, Any]], *, every_s: float
@@ -91,11 +90,12 @@ class FlowState:
         self._least_rtt_s = min((rtt_s for rtt_s in rtts_s if rtt_s > 0), default=0.0)
         throughput = raw = None
         if totals:
+            count = window_samples(window_s(rtt_s=self._least_rtt_s), every_s=every_s)
+            count = min(count, _MAX_WINDOW_SAMPLES)
             self._samples.append((time_s, totals))
-            throughput = self._rate(
-                window_samples(window_s(rtt_s=self._least_rtt_s), every_s=every_s)
-            )
-            raw = self._rate(1)
+            while len(self._samples) > count + 1:
+                self._samples.popleft()
+            throughput, raw = self._rate(count), self._rate(1)
         if throughput is not None:
             if throughput[0] > self._middle_s:
                 self._middle_s = throughput[0]
@@ -122,7 +122,6 @@ class FlowState:
 
         Streams count that existed at both ends.
         """
-        count = min(count, _MAX_WINDOW_SAMPLES)
         if len(self._samples) <= count:
             return None
         before_s, before = self._samples[-1 - count]
