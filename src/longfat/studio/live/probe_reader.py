@@ -273,14 +273,14 @@ class ProbeReader:
         return self._class_rates.get(interface)
 
     def _note_rate(self, interface: str, rates_bps: list[float | None], *, time_s: float) -> None:
-        rate_bps = min((rate for rate in rates_bps if rate is not None), default=None)
-        if self.installed_bps.get(interface) == rate_bps:
+        limit_bps = min((rate for rate in rates_bps if rate is not None), default=None)
+        if self.installed_bps.get(interface) == limit_bps:
             return
         self.installed_s = time_s
-        if rate_bps is None:
+        if limit_bps is None:
             del self.installed_bps[interface]
         else:
-            self.installed_bps[interface] = rate_bps
+            self.installed_bps[interface] = limit_bps
 
     def _tcp(self, messages: list[Message]) -> Iterator[Point]:
         for time_s, rows in self._samples(tcp.decode_sockets(messages)):
