@@ -8,9 +8,10 @@ or has ended.
 left. The sender's kernel counts it: bytes that were acknowledged, and what was acknowledged
 selectively (`quantities.ArrivedBytes`). Bytes that the receiver could hand on in order
 (`bytes_received`), or that were acknowledged cumulatively, stop at a hole and jump when it is
-repaired: such a curve has dips that no link had and peaks above the capacity of the path. What a
-sender put into its socket, which the sender's rows of iperf3 count, has not arrived yet: it is used
-only for runs without a tcp probe. Of many streams it is the sum.
+repaired: such a curve has dips that no link had and peaks above the capacity of the path (over a
+line of 50 Mbit/s with a loss of 0.05 %, intervals of 100 ms of 0 and of 101 Mbit/s). What a sender
+put into its socket, which the sender's rows of iperf3 count, has not arrived yet: it is used only
+for runs without a tcp probe. Of many streams it is the sum.
 
 **The interval** of a throughput is 100 ms, or the least smoothed round-trip time so far if that is
 longer: a sender that waits for its window sends once in a round trip, so that over less the rate is
