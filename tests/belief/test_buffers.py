@@ -12,7 +12,7 @@ from longfat.analysis.advice.arithmetic import (
     machine_buffer_bytes,
     receive_buffer_bytes,
 )
-from longfat.analysis.advice.rows import SEND_BUFFER_SHARE
+from longfat.analysis.advice.evidence import SEND_BUFFER_SHARE
 from longfat.analysis.advice.tuning_lines import DEFAULT_BUFFERS
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from longfat.analysis.advice.subject import examine
+from longfat.analysis.timeseries.curves import RunCurves
 from longfat.errors import InputError, MachineError
 from longfat.execution import run_case
 from longfat.execution.runs import Run, load_run
@@ -19,7 +20,6 @@ from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes.queue import the_queue
 from longfat.model.traffic import Iperf3, Ping, Program
-from longfat.output.report.curves import RunCurves
 from tests.kernels import KERNELS
 
 MakeCase = Callable[..., Case]
@@ -197,7 +197,7 @@ def test_counters_count_from_the_traffics_start_to_its_end(
     assert done.metrics["queue-fine.mean_bytes"] == pytest.approx(whole / end_s, rel=0.001)
     curves = RunCurves(done)
     (drawn,) = curves.curves("queue")
-    assert list(drawn.line.times_s) == times_of(done, "queue")
+    assert list(drawn.times_s) == times_of(done, "queue")
     assert len(curves.even_values(drawn)) == len(times_of(done, "queue")) - 2
 
 

@@ -83,12 +83,12 @@ def watch(
             window_s=_window_s(window),
         )
 
-        def ending(run: Run, name: str = name) -> list[Text]:
+        def summary(run: Run, name: str = name) -> list[Text]:
             runs[name] = (run,)
             return list(case_lines(judge(plan, runs), name))
 
         console = stderr() if as_json else stdout()
-        watch_case(order, console=console, ending=ending, as_json=as_json)
+        watch_case(order, console=console, summary=summary, as_json=as_json)
 
 
 def _window_s(text: str) -> float:

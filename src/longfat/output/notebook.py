@@ -15,6 +15,7 @@ import numpy as np
 
 from longfat.model.metric import Unit
 from longfat.model.probes.queue import the_queue
+from longfat.model.probes.tcp import alive
 from longfat.model.units import format_quantity
 from longfat.output.drawing import MOST_NODES, draw_network
 from longfat.output.plot import Line, Panel, draw_panels, figure_style, saved
@@ -109,7 +110,7 @@ def series_svg(tables: Mapping[str, pa.Table], *, hosts: int) -> str:
     """
     panels = []
     if "tcp" in tables:
-        sockets = _sockets(tables["tcp"], hosts=hosts)
+        sockets = _sockets(alive(tables["tcp"]), hosts=hosts)
         panels.append(_panel("cwnd", "Congestion window", sockets, "cwnd_bytes", Unit.BYTES))
         panels.append(_panel("rtt", "Smoothed RTT", sockets, "rtt_s", Unit.SECONDS))
     if "queue" in tables:

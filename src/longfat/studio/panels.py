@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat.output.report.curves import METRICS
-from longfat.output.report.groups import group_runs
+from longfat.analysis.timeseries.curves import METRICS
+from longfat.analysis.timeseries.groups import group_runs
 from longfat.output.report.panel_data import panel_data
 from longfat.output.report.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from longfat.analysis.timeseries.groups import Group
     from longfat.execution.runs import Run
-    from longfat.output.report.groups import Group
 
 # Thinning keeps at most five points a column: 2000 in all.
 _COLUMNS = 400

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.timeseries.curves import RunCurves
+from longfat.analysis.timeseries.quantities import CounterGrowth, rate_bps
 from longfat.common.checksum import file_damage
 from longfat.common.decoding import parse_json
 from longfat.common.extras import lazy
@@ -23,7 +25,6 @@ from longfat.model.flow_path.rates import interface_rates
 from longfat.model.probes import Queue, Rate
 from longfat.model.probes.queue import the_queue
 from longfat.model.units import format_quantity
-from longfat.output.report.curves import RunCurves
 from longfat.studio.live.kept_run import RECORDING, RECORDING_SERIES
 from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json, series_info
 from longfat.study import STUDY_FILE
@@ -182,7 +183,7 @@ def run_recording(run: Run) -> RunRecording:
             info = series_info(
                 curve.kind, curve.name, quantity, unit, limit=limit, label=curve.title
             )
-            times, values = curve.line.times_s.tolist(), curve.line.values.tolist()
+            times, values = curve.times_s.tolist(), curve.values.tolist()
             _add(found.all, info, zip(times, values, strict=True))
     _add_probes(found.all, run, full)
     for name, points in _limits(run).items():
@@ -209,22 +210,25 @@ def _add_probes(series: SeriesSet, run: Run, full: Mapping[str, str]) -> None:
         roots = table.filter(pc.equal(table["parent"].cast("string"), "root"))
         for name in queue.of:
             sent.setdefault(name, list(_column(_at(roots, name), "sent_bytes")))
-            rows = _at(the_queue(table), name)
-            drops = list(_column(rows, "drops"))
-            first = drops[0][1] if drops else 0.0
             info = series_info("queue", name, "drops", "packets", label=full.get(name))
-            _add(series, info, ((time_s, max(0.0, one - first)) for time_s, one in drops))
+            _add(series, info, _drops(_at(the_queue(table), name)))
     for rate in run.case.probes_of(Rate):
         for name in rate.of:
             sent[name] = list(_column(_at(run.series(rate.name), name), "tx_bytes"))
     for name, counted in sent.items():
         info = series_info("rate", name, "tx_bps", "bit/s", label=full.get(name))
-        pairs = pairwise(counted)
-        _add(
-            series,
-            info,
-            ((b[0], max(0.0, b[1] - a[1]) * 8 / (b[0] - a[0])) for a, b in pairs if b[0] > a[0]),
-        )
+        rates = ((after[0], rate_bps(before, after)) for before, after in pairwise(counted))
+        _add(series, info, ((time_s, bps) for time_s, bps in rates if bps is not None))
+
+
+def _drops(rows: pa.Table) -> Iterator[tuple[float, float]]:
+    """Yield the packets that a queue has dropped since its first sample, with the times."""
+    drops = CounterGrowth()
+    is_first = True
+    columns = (rows[name].to_pylist() for name in ("time_s", "handle", "drops"))
+    for time_s, handle, count in zip(*columns, strict=True):
+        yield time_s, float(drops.add(handle, count or 0, from_start=is_first))
+        is_first = False
 
 
 def _at(table: pa.Table, interface: str) -> pa.Table:

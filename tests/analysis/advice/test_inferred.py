@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.analysis.advice.inferred import Known, Second, infer
+from longfat.analysis.advice.evidence import Known, Second, infer
 from longfat.analysis.advice.limits import Limit, Link
 
 LAB08 = Known(receive_window_bytes=8_388_608, send_window_bytes=12_750_000)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import longfat
+from longfat.analysis.timeseries.groups import Group
 from longfat.errors import InputError, MachineError
 from longfat.execution import run_case
 from longfat.execution.runs import Run
@@ -18,7 +19,6 @@ from longfat.model.case import Case, File
 from longfat.model.probes import Queue, Tcp
 from longfat.model.traffic import Requests
 from longfat.output.report.completion import completion_charts
-from longfat.output.report.groups import Group
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "traffic"

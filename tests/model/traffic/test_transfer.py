@@ -12,6 +12,7 @@ import pytest
 
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.advice.limits import Limit
+from longfat.analysis.timeseries.curves import RunCurves
 from longfat.errors import InputError, MachineError
 from longfat.execution import run_case
 from longfat.execution.runs import Run
@@ -19,7 +20,6 @@ from longfat.model.case import Case
 from longfat.model.probes import Tcp
 from longfat.model.traffic import Transfer
 from longfat.model.traffic.transfer import read_end
-from longfat.output.report.curves import RunCurves
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "traffic"
@@ -195,8 +195,8 @@ def test_streams_in_a_machine(make_case: MakeCase, tmp_path: Path) -> None:
 def test_figures_and_diagnosis_read_its_rows(make_case: MakeCase, out: Path) -> None:
     run = played(make_case, out, flow(time_s=3.0))
     (throughput,) = RunCurves(run).curves("throughput")
-    assert len(throughput.line.values) == 3
-    assert throughput.line.values[-1] == pytest.approx(50e6 * 1448 / 1514, rel=0.05)
+    assert len(throughput.values) == 3
+    assert throughput.values[-1] == pytest.approx(50e6 * 1448 / 1514, rel=0.05)
     (diagnosis,) = diagnose(run)
     assert diagnosis.limit is Limit.BOTTLENECK
     assert "inferred from transfer's rows" in diagnosis.notes[0]

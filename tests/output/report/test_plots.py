@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from longfat.analysis.timeseries.curves import RunCurves
+from longfat.analysis.timeseries.groups import group_runs, seeds_note
 from longfat.errors import InputError
 from longfat.execution import run_case
 from longfat.execution.runs import Run, load_run
@@ -17,9 +19,7 @@ from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue, Tcp
 from longfat.model.traffic import Bulk, Iperf3, Ping
 from longfat.output.plot import Line, Panel
-from longfat.output.report.curves import RunCurves
 from longfat.output.report.figure_files import PlotFiles, PlotRequest
-from longfat.output.report.groups import group_runs, seeds_note
 from longfat.output.report.plots import plot_runs
 from longfat.output.report.series import Series
 from tests.resealed import reseal
@@ -263,7 +263,7 @@ def test_files(runs: dict[str, Run], tmp_path: Path) -> None:
 def test_a_run_is_loaded_as_it_was_kept(runs: dict[str, Run]) -> None:
     kept = load_run(runs["probed"].folder)
     one, other = RunCurves(kept).curves("cwnd"), RunCurves(runs["probed"]).curves("cwnd")
-    assert one[0].line.values.tolist() == other[0].line.values.tolist()
+    assert one[0].values.tolist() == other[0].values.tolist()
 
 
 def failure(folder: Path, request: PlotRequest | None = None) -> str:

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from longfat.analysis.timeseries.groups import Group, verdict_groups
+from longfat.analysis.timeseries.sources import interval_rates
 from longfat.analysis.verdict import Verdict
 from longfat.execution.runs.run import EventTime
 from longfat.model.probes import Queue
 from longfat.model.traffic import Bulk, Ping
 from longfat.output.plot import Panel
-from longfat.output.report.groups import Group, verdict_groups
-from longfat.output.report.intervals import interval_rates
 from longfat.output.report.series import Series
 
 

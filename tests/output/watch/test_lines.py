@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from longfat.analysis.timeseries.live import LiveRun, Plan
 from longfat.output.watch.lines import SecondRows, row_text
-from longfat.output.watch.live import LiveRun
-from longfat.output.watch.plan import Plan
-from tests.output.watch.conftest import Growing
+from tests.analysis.timeseries.conftest import Growing
 
 
 def lines_in_steps(plan: Plan, folder: Path, steps: int) -> list[str]:

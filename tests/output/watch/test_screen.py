@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from longfat.analysis.timeseries.live import LiveRun, Series, plan_watch
 from longfat.errors import MachineError
 from longfat.execution import Progress
 from longfat.model.case import Case
-from longfat.output.watch.live import LiveRun, Series
-from longfat.output.watch.plan import Order, plan_watch
-from longfat.output.watch.screen import Screen
+from longfat.output.watch.screen import Order, Screen
 from longfat.study import Planned
-from tests.output.watch.conftest import Growing
+from tests.analysis.timeseries.conftest import Growing
 
 PANELS = ("queue", "throughput", "smoothed RTT", "cwnd")
 
@@ -108,12 +107,12 @@ def test_many_flows_leave_room_for_the_chart(whole: LiveRun, case: Case) -> None
 
 def test_new_drops_are_highlighted(whole: LiveRun, case: Case) -> None:
     drops = whole.queues["s1-eth1"].drops = Series()
-    drops.count(0.1, 10_000)
-    drops.count(0.3, 10_007)
+    drops.add(0.1, 0)
+    drops.add(0.3, 7)
     before = shown(whole, case, width=140, height=30)
     assert "7 drops 0% full tbf" in "\n".join(plain(before))
     assert "\x1b[1;7m7 drops" not in before
-    drops.count(whole.time_s, 10_009)
+    drops.add(whole.time_s, 9)
     after = shown(whole, case, width=140, height=30)
     assert "\x1b[1;7m9 drops (+2)\x1b[0m" in after
 

@@ -12,12 +12,12 @@ import pytest
 
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.opened import capture_path, captures_of, open_packets
+from longfat.analysis.timeseries.curves import RunCurves
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import damage
 from longfat.model.events import LinkChange, TypedLine
 from longfat.model.probes import Capture
-from longfat.output.report.curves import RunCurves
 from longfat.studio.live import LiveSessions
 from longfat.study.read import parse_study
 from tests.studio.live.conftest import STUDY, MakePage, Page
@@ -74,7 +74,7 @@ def test_a_live_run_is_a_run_as_any_other(done: tuple[Page, Run]) -> None:
     assert {round(1000 * time_s) % 20 for time_s in times if time_s < 2} == {0}
     curves = RunCurves(run)
     for metric in ("throughput", "cwnd", "rtt", "queue"):
-        assert all(len(one.line.times_s) > 1 for one in curves.curves(metric)), metric
+        assert all(len(one.times_s) > 1 for one in curves.curves(metric)), metric
     assert [one.name for one in curves.curves("queue")] == ["s1-eth2"]
     assert "iperf3" in (run.folder / "commands.sh").read_text()
     # A second one stands beside it.
@@ -169,7 +169,7 @@ def test_a_live_run_can_be_played_once_more(
     again = load_run(tmp_path / "again" / "default-seed1")
     assert [one.words for one in again.event_times] == [one.words for one in live.event_times]
     (line,) = RunCurves(again).curves("throughput")
-    slow = line.line.values[line.line.times_s > last_s + 1]
+    slow = line.values[line.times_s > last_s + 1]
     assert slow.mean() < 20e6
 
 

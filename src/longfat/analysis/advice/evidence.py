@@ -1,31 +1,48 @@
-"""From a run to readings: what is known of a TCP flow, and how well.
+"""What is known of a TCP flow of a run, and how well: readings of the kernel, or rows of the tool.
 
-The tcp probe has the kernel's own clocks, at its own interval;
-`limits.classify` reads them. Without it there are the tool's own rows, one a second,
-of which `rows` and `inferred` make the best. What the link did: `link`.
+The tcp probe has the kernel's own clocks, at its own interval; `limits.classify` takes them as
+readings. What the link did: `link`.
+
+Without the kernel's clocks there are, for each second, the tool's throughput, cwnd, smoothed RTT
+and retransmissions, from which `infer` makes the best; that is less certain. What was in flight
+follows from Little's law: throughput x RTT. If that fills the congestion window, the window is
+what limits; if it does not, something else does: a window or buffer whose size is in the set-up
+lines, or the application, if the flow's rate is limited. What cannot be determined is
+`Limit.UNKNOWN`.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.analysis.advice.limits import CUTTING_STATES, Reading
+from longfat.analysis.advice.arithmetic import (
+    SEND_BUFFER_BYTES,
+    machine_buffer_bytes,
+    receive_buffer_bytes,
+)
+from longfat.analysis.advice.limits import CUTTING_STATES, MODEL_BASED, Limit, Link, Reading, Slice
+from longfat.analysis.advice.spans import merge_streams
+from longfat.analysis.timeseries.sources import in_run_time, whole_rows
 from longfat.common.extras import lazy
 from longfat.model.flow_path import (
     Bottleneck,
     NotUnderstoodError,
     bottleneck,
     sender_and_receiver,
+    sysctl,
     sysctl_word,
 )
-from longfat.model.probes import Tcp
-from longfat.model.probes.tcp import alive
 from longfat.model.traffic import Bulk
+from longfat.theory import bdp
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
+    from longfat.analysis.advice.link import LinkUse
     from longfat.execution.runs import Run
     from longfat.model.traffic import Flow
 
@@ -34,10 +51,22 @@ pc = lazy("pyarrow.compute")
 STEP_S = 0.1
 """The least time between two readings: the kernel's clocks tick every 10 ms with HZ=100."""
 
-_LEAST_PART = 0.5
+_MIN_PART = 0.5
 
 DEFAULT_CONGESTION = "cubic"
 DEFAULT_MSS_BYTES = 1448
+
+SEND_BUFFER_SHARE = 0.76
+"""The share of a send buffer that is data, with segmentation offload; tests/belief pins it."""
+
+# In flight is a mean of a second and cwnd is its end: with less than this the window is not full.
+_OPEN = 0.75
+
+# A window or buffer that is filled to this share is taken for what limits.
+_FILLED = 0.8
+
+_AT_RATE = 0.9
+_STARTED = 0.75
 
 
 def find_bottleneck(run: Run, flow: Flow) -> tuple[Bottleneck | None, str]:
@@ -61,29 +90,11 @@ def congestion_control(run: Run, flow: Bulk) -> str:
     return named or DEFAULT_CONGESTION
 
 
-def tcp_table(run: Run, flow: Bulk) -> pa.Table | None:
-    """Return what a tcp probe saw at the sending end of a flow; None where none looked.
-
-    Raises:
-        InputError: the probe's file is missing or broken.
-    """
-    for probe in run.case.probes_of(Tcp, target=flow.name):
-        table = run.series(probe.name)
-        chosen = pc.and_(
-            pc.equal(table["flow"].cast("string"), flow.name),
-            pc.equal(table["end"].cast("string"), "sender"),
-        )
-        found = alive(table.filter(chosen))
-        if found.num_rows:
-            return found
-    return None
-
-
 def stream_readings(table: pa.Table) -> tuple[tuple[Reading, ...], ...]:
     """Return the readings of each stream of a flow, without what was before and after the data.
 
     Args:
-        table: what `tcp_table` returns.
+        table: what the tcp probe saw at its sending end; see `timeseries.sources.tcp_samples`.
     """
     streams: dict[int, list[Reading]] = {}
     for row in table.sort_by([("time_s", "ascending")]).to_pylist():
@@ -134,6 +145,182 @@ def _thin(readings: list[Reading]) -> tuple[Reading, ...]:
     kept = readings[:1] + readings[1:-1][step - 1 :: step]
     last = readings[-1]
     # The last sample is off the grid, and a rate over microseconds is meaningless.
-    if len(kept) > 1 and last.time_s - kept[-1].time_s < _LEAST_PART * STEP_S:
+    if len(kept) > 1 and last.time_s - kept[-1].time_s < _MIN_PART * STEP_S:
         kept.pop()
     return (*kept, last)
+
+
+def inferred_slices(
+    run: Run, flow: Bulk, use: LinkUse, *, mss_bytes: float, congestion: str
+) -> tuple[Slice, ...]:
+    """Return what probably limited a flow, row by row.
+
+    Args:
+        run: the run.
+        flow: the flow.
+        use: what its bottleneck link carried.
+        mss_bytes: the payload of a segment.
+        congestion: its congestion control.
+
+    Raises:
+        MachineError: its report cannot be read.
+    """
+    began_s = run.flow_times[flow.name].start_s
+    streams = []
+    known = _known(run, flow, congestion)
+    for stream in in_run_time(flow.rows(run.checked_raw), flow, began_s):
+        rows = [
+            Second(
+                start_s=row.start_s,
+                end_s=row.end_s,
+                bps=row.bps,
+                cwnd_bytes=row.cwnd_bytes or 0.0,
+                rtt_s=row.rtt_s or 0.0,
+                retransmits=row.retransmits or 0,
+            )
+            for row in whole_rows(stream, omitted=True)
+        ]
+        links = [use.between(row.start_s, row.end_s, mss_bytes=mss_bytes) for row in rows]
+        streams.append(infer(rows, links, known))
+    return merge_streams(streams) if streams else ()
+
+
+def _known(run: Run, flow: Bulk, congestion: str) -> Known:
+    sender, receiver = sender_and_receiver(flow)
+    receive: tuple[int, ...] | None = None
+    send: tuple[int, ...] | None = None
+    scale: tuple[int, ...] | None = None
+    max_bytes = machine_buffer_bytes(run.case.memory_bytes)
+    own_receive = (0, 0, min(receive_buffer_bytes(run.kernel["release"]), max_bytes))
+    own_send = (0, 0, min(SEND_BUFFER_BYTES, max_bytes))
+    # A socket with a size of its own does not grow to the sysctl's; the kernel doubles it.
+    if flow.window_bytes is not None:
+        receive = send = (0, 0, 2 * flow.window_bytes)
+    else:
+        try:
+            receive = sysctl(run.case.setup, receiver, "net.ipv4.tcp_rmem") or own_receive
+            send = sysctl(run.case.setup, sender, "net.ipv4.tcp_wmem") or own_send
+            scale = sysctl(run.case.setup, receiver, "net.ipv4.tcp_adv_win_scale")
+        except NotUnderstoodError:
+            receive = send = None
+    window = None
+    if receive is not None and len(receive) == 3:
+        if bdp.has_half_rule(run.kernel["release"]):
+            window = float(
+                bdp.window_bytes(
+                    receive[2],
+                    adv_win_scale=scale[0] if scale else bdp.DEFAULT_ADV_WIN_SCALE,
+                )
+            )
+        else:
+            window = SEND_BUFFER_SHARE * receive[2]
+    return Known(
+        receive_window_bytes=window,
+        send_window_bytes=SEND_BUFFER_SHARE * send[2] if send and len(send) == 3 else None,
+        rate_bps=flow.rate_bps,
+        model_based=congestion in MODEL_BASED,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of a flow beside its rows; None is not known.
+
+    Attributes:
+        receive_window_bytes: the window that the receive buffer allows.
+        send_window_bytes: what the send buffer holds.
+        rate_bps: the rate that the application keeps to, for each stream.
+        model_based: the congestion control is one of `limits.MODEL_BASED`.
+    """
+
+    receive_window_bytes: float | None = None
+    send_window_bytes: float | None = None
+    rate_bps: float | None = None
+    model_based: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Second:
+    """A row of one stream.
+
+    Attributes:
+        start_s: its start, in seconds.
+        end_s: its end.
+        bps: the throughput in it.
+        cwnd_bytes: the congestion window at its end.
+        rtt_s: the smoothed RTT at its end.
+        retransmits: segments sent again in it.
+    """
+
+    start_s: float
+    end_s: float
+    bps: float
+    cwnd_bytes: float
+    rtt_s: float
+    retransmits: int
+
+
+def infer(rows: Sequence[Second], links: Sequence[Link], known: Known) -> tuple[Slice, ...]:
+    """Determine what probably limited a stream in each row.
+
+    Args:
+        rows: the rows, in the order of their times.
+        links: what the bottleneck link did in each.
+        known: what is known beside.
+
+    Returns:
+        One slice a row, each with one limit.
+
+    Raises:
+        ValueError: the numbers of rows and links differ.
+
+    3.3 Gbit/s at 20 ms are 8.3 MB in flight, where cwnd is twice that and the
+    receive buffer allows 8.4 MB:
+
+    >>> row = Second(
+    ...     start_s=1, end_s=2, bps=3.33e9, cwnd_bytes=16.8e6, rtt_s=0.02, retransmits=0
+    ... )
+    >>> known = Known(receive_window_bytes=8_388_608, send_window_bytes=12_000_000)
+    >>> list(infer([row], [Link.NOT_FULL], known)[0].seconds)
+    [<Limit.RECEIVE_WINDOW: 'receive window'>]
+    """
+    best_bps = max((row.bps for row in rows), default=0.0)
+    was_cut = was_started = False
+    slices = []
+    for row, link in zip(rows, links, strict=True):
+        was_cut = was_cut or row.retransmits > 0
+        limit = _limit(row, link, known, was_cut=was_cut, was_started=was_started)
+        was_started = was_started or row.bps >= _STARTED * best_bps
+        length_s = row.end_s - row.start_s
+        if length_s > 0:
+            slices.append(Slice(start_s=row.start_s, end_s=row.end_s, seconds={limit: length_s}))
+    return tuple(slices)
+
+
+def _limit(row: Second, link: Link, known: Known, *, was_cut: bool, was_started: bool) -> Limit:
+    if link is Link.FULL_ALONE:
+        return Limit.BOTTLENECK
+    if known.rate_bps is not None and row.bps >= _AT_RATE * known.rate_bps:
+        return Limit.APPLICATION
+    in_flight_bytes = row.bps * row.rtt_s / 8
+    sizes = {
+        Limit.RECEIVE_WINDOW: known.receive_window_bytes,
+        Limit.SEND_BUFFER: known.send_window_bytes,
+    }
+    known_sizes = {limit: size for limit, size in sizes.items() if size is not None}
+    least = min(known_sizes, key=lambda limit: known_sizes[limit], default=None)
+    if (
+        least is not None
+        and in_flight_bytes >= _FILLED * known_sizes[least]
+        and row.cwnd_bytes > known_sizes[least]
+    ):
+        return least
+    if link is Link.FULL_SHARED:
+        return Limit.BOTTLENECK
+    if known.model_based:
+        return Limit.MODEL if was_started else Limit.START_UP
+    if was_cut:
+        return Limit.LOSS
+    if not was_started or in_flight_bytes >= _OPEN * row.cwnd_bytes:
+        return Limit.START_UP
+    return least or Limit.UNKNOWN

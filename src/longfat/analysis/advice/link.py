@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.limits import Link
+from longfat.analysis.timeseries.sources import in_run_time
 from longfat.common.extras import lazy
 from longfat.model.flow_path import NotUnderstoodError, egress_interfaces, sender_and_receiver
 from longfat.model.flow_path.rates import interface_rates
@@ -99,9 +100,10 @@ def received_curve(run: Run, flow: Bulk) -> Curve:
     began_s = run.flow_times[flow.name].start_s
     # Streams have rows of their own: each changes the slope at its two edges.
     slopes: dict[float, float] = {}
-    for row in (row for stream in flow.received_rows(run.checked_raw) for row in stream):
-        slopes[began_s + row.start_s] = slopes.get(began_s + row.start_s, 0.0) + row.bps / 8
-        slopes[began_s + row.end_s] = slopes.get(began_s + row.end_s, 0.0) - row.bps / 8
+    rows = in_run_time(flow.received_rows(run.checked_raw), flow, began_s)
+    for row in (row for stream in rows for row in stream):
+        slopes[row.start_s] = slopes.get(row.start_s, 0.0) + row.bps / 8
+        slopes[row.end_s] = slopes.get(row.end_s, 0.0) - row.bps / 8
     times: list[float] = []
     counts: list[float] = []
     count = slope = 0.0

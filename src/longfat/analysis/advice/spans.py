@@ -19,7 +19,7 @@ def total(slices: Iterable[Slice]) -> dict[Limit, float]:
     return _sums(one.seconds for one in slices)
 
 
-def together(streams: Sequence[Sequence[Slice]]) -> tuple[Slice, ...]:
+def merge_streams(streams: Sequence[Sequence[Slice]]) -> tuple[Slice, ...]:
     """Return the slices of a flow of parallel streams: the mean of them all.
 
     Args:

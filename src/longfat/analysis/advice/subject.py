@@ -11,13 +11,13 @@ from longfat.analysis.advice.evidence import (
     DEFAULT_MSS_BYTES,
     congestion_control,
     find_bottleneck,
+    inferred_slices,
     stream_readings,
-    tcp_table,
 )
 from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify
 from longfat.analysis.advice.link import LinkUse, RateOver, link_rates, queue_table, rate_over
-from longfat.analysis.advice.rows import inferred_slices
-from longfat.analysis.advice.spans import together, total
+from longfat.analysis.advice.spans import merge_streams, total
+from longfat.analysis.timeseries.sources import tcp_samples
 from longfat.common.extras import lazy
 from longfat.model.flow_path import NotUnderstoodError, idle_rtt, sender_and_receiver, sysctl
 from longfat.model.metric import Unit
@@ -190,7 +190,7 @@ def examine(run: Run, flow: Bulk) -> Subject:
     """
     slowest, why = find_bottleneck(run, flow)
     use = LinkUse(run, flow, slowest)
-    table = tcp_table(run, flow)
+    table = tcp_samples(run, flow)
     congestion = congestion_control(run, flow)
     mss_bytes = float(DEFAULT_MSS_BYTES)
     if table is not None:
@@ -241,7 +241,7 @@ def _measured(
             for before, after in itertools.pairwise(readings)
         ]
         streams.append(classify(readings, links, model_based=model_based))
-    return together(streams) if streams else ()
+    return merge_streams(streams) if streams else ()
 
 
 def _queue(

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.timeseries.sources import in_run_time
 from longfat.common.extras import lazy
 from longfat.model.kinds import time_text
 from longfat.model.metric import Unit
@@ -133,14 +134,14 @@ def _tables(run: Run) -> Iterator[tuple[str, pa.Table]]:
 def _intervals(flow: Bulk, run: Run, start_s: float) -> pa.Table:
     rows = [
         {
-            "time_s": start_s + row.end_s,
+            "time_s": row.end_s,
             "stream": stream,
             "rate_bps": row.bps,
             "retransmits": row.retransmits,
             "cwnd_bytes": row.cwnd_bytes,
             "rtt_s": row.rtt_s,
         }
-        for stream, of_stream in enumerate(flow.rows(run.checked_raw))
+        for stream, of_stream in enumerate(in_run_time(flow.rows(run.checked_raw), flow, start_s))
         for row in of_stream
     ]
     return make_table(_INTERVAL, sorted(rows, key=lambda row: (row["time_s"], row["stream"])))

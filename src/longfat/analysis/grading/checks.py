@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.diagnosis import diagnose
-from longfat.analysis.advice.evidence import congestion_control, tcp_table
+from longfat.analysis.advice.evidence import congestion_control
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.grading.counted import contradiction, forged, went_elsewhere
 from longfat.analysis.grading.shaping import limits_in_force
 from longfat.analysis.grading.submission import Handed, Played
+from longfat.analysis.timeseries.sources import tcp_samples
 from longfat.common.extras import lazy
 from longfat.common.suggest import listed
 from longfat.errors import InputError
@@ -149,7 +150,7 @@ def _congestion(played: Played, flow: Bulk) -> str:
     """Return a flow's congestion control: as its kernel reports it, if it ran."""
     if played.run is None:
         return flow.congestion or ""
-    table = tcp_table(played.run, flow)
+    table = tcp_samples(played.run, flow)
     if table is not None:
         return str(table["congestion"].cast("string")[-1].as_py() or "")
     return congestion_control(played.run, flow)

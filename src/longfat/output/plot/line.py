@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from longfat.analysis.timeseries.quantities import Floats, Trace
 
 if TYPE_CHECKING:
     from longfat.model.metric import Unit
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+
+__all__ = ["Floats", "Line", "Moment", "Panel", "PhaseTrace", "Reference", "Trace", "no_floats"]
 
 
 def no_floats() -> Floats:
     """Return an empty array of numbers."""
     return np.empty(0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Trace:
-    """Values over time.
-
-    Attributes:
-        times_s: the times, in seconds, in their order.
-        values: as many values, in base units; NaN where there is a gap.
-    """
-
-    times_s: Floats
-    values: Floats
-
-    def __post_init__(self) -> None:
-        if self.times_s.shape != self.values.shape or self.times_s.ndim != 1:
-            raise ValueError(f"{self.times_s.shape} times for {self.values.shape} values")
-
-    def cut(self, start_s: float, end_s: float) -> Trace:
-        """Return what is between two times, both of them included."""
-        keep = (self.times_s >= start_s) & (self.times_s <= end_s)
-        return Trace(self.times_s[keep], self.values[keep])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

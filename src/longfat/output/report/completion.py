@@ -20,9 +20,9 @@ from longfat.output.plot import Axis, Chart, ChartKind, Facet, Series
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from longfat.analysis.timeseries.groups import Group
     from longfat.execution.runs import Run
     from longfat.output.plot import Floats
-    from longfat.output.report.groups import Group
 
 # The size of a response in bytes, and its value; None if it never completed.
 _Point = tuple[int, float | None]

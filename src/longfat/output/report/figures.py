@@ -10,12 +10,12 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.analysis.timeseries.groups import seeds_note, verdict_groups
 from longfat.model.metric import Unit
 from longfat.model.traffic import Bulk, Cbr, Flow, Ping, Video
 from longfat.output.plot import MAX_PHASE_PANELS, draw_chart, draw_panels, draw_phase
 from longfat.output.report.charts import ChartData
 from longfat.output.report.completion import completion_charts
-from longfat.output.report.groups import seeds_note, verdict_groups
 from longfat.output.report.series import Series
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from longfat.analysis.timeseries.groups import Group
     from longfat.analysis.verdict import Verdict
     from longfat.output.plot import Chart, Panel, PhaseTrace
-    from longfat.output.report.groups import Group
 
 _OVER_TIME = ("throughput", "rtt", "cwnd", "queue", "retransmits")
 _MOST_LINES = 7  # as many as there are colours

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longfat.analysis.timeseries.curves import middle_bps, row_traces
+from longfat.analysis.timeseries.quantities import combine_traces, running_total
+from longfat.analysis.timeseries.sources import whole_rows
 from longfat.model.metric import Unit
 from longfat.model.traffic.iperf3_any import AnyReport, read_any_report
 from longfat.output.plot import Line, Panel, Trace
-from longfat.output.report.curves import middle_bps, row_traces, running_total, together
-from longfat.output.report.intervals import whole_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,6 +186,13 @@ def _line(quantity: _Quantity, test: _Test, look: int) -> Line:
     traces: list[Trace] = row_traces(test.rows, quantity.read)
     if quantity.running:
         traces = [running_total(trace) for trace in traces]
-    line = together(traces, quantity.unit, mean=quantity.mean)
+    combined, parts = combine_traces(traces, mean=quantity.mean)
     streams = f" ({len(traces)} streams)" if test.label and len(traces) > 1 else ""
-    return dataclasses.replace(line, label=test.label + streams, look=look)
+    return Line(
+        label=test.label + streams,
+        times_s=combined.times_s,
+        values=combined.values,
+        unit=quantity.unit,
+        look=look,
+        parts=parts,
+    )

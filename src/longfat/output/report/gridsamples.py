@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longfat.analysis.timeseries.curves import RunCurves
 from longfat.errors import LongfatError
-from longfat.output.report.curves import RunCurves
 from longfat.study.claims.aggregates import measure
 from longfat.study.claims.rows import CaseMetric, Samples, factor
 from longfat.study.expressions.evaluation import Column, column

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.analysis.timeseries.curves import METRICS
+from longfat.analysis.timeseries.groups import Group, group_runs, seeds_note
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
 from longfat.model.metric import Unit
@@ -16,7 +18,6 @@ from longfat.output.plot import (
     draw_phase,
 )
 from longfat.output.report.completion import CHARTS, completion_charts
-from longfat.output.report.curves import METRICS
 from longfat.output.report.figure_files import (
     NamedFigure,
     PlotFiles,
@@ -26,7 +27,6 @@ from longfat.output.report.figure_files import (
     joined_names,
     write_figures,
 )
-from longfat.output.report.groups import Group, group_runs, seeds_note
 from longfat.output.report.series import Series
 
 if TYPE_CHECKING:

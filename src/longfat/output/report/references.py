@@ -18,11 +18,11 @@ from longfat.output.plot import Reference
 from longfat.theory import bdp
 
 if TYPE_CHECKING:
+    from longfat.analysis.timeseries.groups import Group
     from longfat.execution.runs import Run
     from longfat.model.case import Case
     from longfat.model.flow_path import FlowPath
     from longfat.model.traffic import Bulk
-    from longfat.output.report.groups import Group
 
 
 def path_references(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from longfat.output.plot import Moment, Panel, PhaseTrace, band_line
-from longfat.output.report.curves import Curve, RunCurves
+from longfat.analysis.timeseries.curves import Curve, RunCurves
+from longfat.output.plot import Line, Moment, Panel, PhaseTrace, band_line
 from longfat.output.report.references import (
     known_path,
     path_bdp_bytes,
@@ -23,9 +23,9 @@ from longfat.output.report.references import (
 )
 
 if TYPE_CHECKING:
+    from longfat.analysis.timeseries.groups import Group
     from longfat.execution.runs import Run
     from longfat.model.traffic import Flow
-    from longfat.output.report.groups import Group
 
 KINDS = ("tcp", "ping", "cbr", "video", "queue")
 
@@ -74,21 +74,22 @@ class Series:
         """Return the panel of a metric; None where no run has data for it.
 
         Args:
-            metric: one of `longfat.output.report.curves.METRICS`.
+            metric: one of `longfat.analysis.timeseries.curves.METRICS`.
             kinds: the kinds of curves to draw.
 
         Raises:
             InputError: a file of a run is missing or broken.
         """
-        found = [self._curves(readers, metric, kinds) for readers in self._readers]
+        drawn = [self._lines(readers, metric, kinds) for readers in self._readers]
+        found = [[curve for curve, _ in pairs] for pairs in drawn]
         lines = [
             dataclasses.replace(
-                curve.line,
-                label=self._label(self.groups[place], curve, curves, metric),
+                line,
+                label=self._label(self.groups[place], curve, found[place], metric),
                 look=self._look(place, curve, kinds),
             )
-            for place, curves in enumerate(found)
-            for curve in curves
+            for place, pairs in enumerate(drawn)
+            for curve, line in pairs
         ]
         if all(line.empty for line in lines):
             return None
@@ -99,7 +100,7 @@ class Series:
             references = path_references(metric, self.groups, self.flows)
         return Panel(
             name=metric,
-            title=self._title(metric, [curve for curves in found for curve in curves]),
+            title=self._title(metric, [pair for pairs in drawn for pair in pairs]),
             lines=tuple(lines),
             references=references if kinds != ("ping",) else (),
             counted="segments" if metric == "retransmits" else "",
@@ -119,7 +120,7 @@ class Series:
         for group, (reader, *_) in zip(self.groups, self._readers, strict=True):
             wanted = self._wanted(reader.curves("cwnd"))
             cwnds = [cwnd for cwnd in wanted if reader.sampled(cwnd.name)]
-            queues = [queue for queue in reader.curves("queue") if not queue.line.empty]
+            queues = [queue for queue in reader.curves("queue") if not queue.empty]
             for cwnd in cwnds:
                 for queue in queues:
                     words = [group.label] if group.label else []
@@ -142,19 +143,23 @@ class Series:
             for moment, whose in sorted(owners.items(), key=lambda item: item[0].at_s)
         )
 
-    def _curves(
+    def _lines(
         self, readers: Sequence[RunCurves], metric: str, kinds: Collection[str]
-    ) -> list[Curve]:
-        """Return the curves of a group: one for each flow, over all seeds."""
-        each = [
-            {(c.kind, c.name): self._shifted(of.run, c) for c in self._wanted(of.curves(metric))}
+    ) -> list[tuple[Curve, Line]]:
+        """Return the lines of a group: one for each flow, over all seeds.
+
+        With each is its curve in the first run.
+        """
+        curves_of_runs = [
+            {(c.kind, c.name): (of.run, c) for c in self._wanted(of.curves(metric))}
             for of in readers
         ]
         return [
-            dataclasses.replace(
-                first, line=band_line([curves[key].line for curves in each if key in curves])
+            (
+                first,
+                band_line([self._line(*curves[key]) for curves in curves_of_runs if key in curves]),
             )
-            for key, first in each[0].items()
+            for key, (_, first) in curves_of_runs[0].items()
             if first.kind in kinds
         ]
 
@@ -167,9 +172,20 @@ class Series:
         names = [f.name for f in run.case.flows if kind is not None and isinstance(f, kind)]
         return min((run.flow_times[name].start_s for name in names), default=0.0)
 
-    def _shifted(self, run: Run, curve: Curve) -> Curve:
+    def _line(self, run: Run, curve: Curve) -> Line:
+        """Return the line of a curve, on the time axis of the panel."""
+        line = Line(
+            label="",
+            times_s=curve.times_s,
+            values=curve.values,
+            unit=curve.unit,
+            parts=curve.parts,
+            dots=curve.dots,
+            steps=curve.steps,
+            missing_s=curve.missing_s,
+        )
         shift_s = self._shift_s(run)
-        return dataclasses.replace(curve, line=curve.line.later(-shift_s)) if shift_s else curve
+        return line.later(-shift_s) if shift_s else line
 
     def _label(self, group: Group, curve: Curve, curves: Sequence[Curve], metric: str) -> str:
         alike = sum(other.kind == curve.kind for other in curves)
@@ -210,19 +226,21 @@ class Series:
             return place
         return len(self.groups) + sum(len(one) - 1 for one in alike[:place]) + rank - 1
 
-    def _title(self, metric: str, curves: Sequence[Curve]) -> str:
+    def _title(self, metric: str, drawn: Sequence[tuple[Curve, Line]]) -> str:
+        curves = [curve for curve, _ in drawn]
         if metric == "queue":
             names = list(dict.fromkeys(curve.title for curve in curves))
             return f"Queue of {names[0]}" if len(names) == 1 else "Queues"
-        title = _rtt_title(curves) if metric == "rtt" else _TITLES[metric]
+        title = _rtt_title(drawn) if metric == "rtt" else _TITLES[metric]
         notes = []
         many = {flow.name for g in self.groups for flow in g.bulk(self.flows) if flow.parallel > 1}
         if any(curve.kind == "tcp" and curve.name in many for curve in curves):
             notes.append(_TOGETHER[metric])
-            notes += ["thin: each stream"] if any(curve.line.parts for curve in curves) else []
-        windows_s = {curve.window_s for curve in curves}
-        if max(windows_s, default=0.0) > 0 and len(windows_s) == 1:
-            notes.append(f"means of {windows_s.pop() * 1e3:.3g} ms")
+            notes += ["thin: each stream"] if any(line.parts for _, line in drawn) else []
+        windows_s = sorted({curve.window_s for curve in curves})
+        if windows_s and windows_s[0] > 0:
+            ends = (f"{window_s * 1e3:.3g}" for window_s in (windows_s[0], windows_s[-1]))
+            notes.append(f"means of {' to '.join(dict.fromkeys(ends))} ms")
         return f"{title} ({'; '.join(notes)})" if notes else title
 
 
@@ -234,8 +252,8 @@ def _with_streams(group: Group, curve: Curve) -> str:
     return curve.title
 
 
-def _rtt_title(curves: Sequence[Curve]) -> str:
-    kinds = {curve.kind for curve in curves if not curve.line.empty}
+def _rtt_title(drawn: Sequence[tuple[Curve, Line]]) -> str:
+    kinds = {curve.kind for curve, line in drawn if not line.empty}
     if kinds == {"ping"}:
         return "ping: RTT of each request"
     return "RTT: TCP's smoothed, and ping's replies" if "ping" in kinds else "Smoothed RTT"
@@ -243,9 +261,9 @@ def _rtt_title(curves: Sequence[Curve]) -> str:
 
 def _phase_trace(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> PhaseTrace:
     """Return a queue's and a window's values at the times of the queue's samples."""
-    times_s = queue.line.times_s
-    known = np.isfinite(cwnd.line.values)
-    at, values = cwnd.line.times_s[known], cwnd.line.values[known]
+    times_s = queue.times_s
+    known = np.isfinite(cwnd.values)
+    at, values = cwnd.times_s[known], cwnd.values[known]
     across = (
         np.interp(times_s, at, values, left=np.nan, right=np.nan)
         if len(at)
@@ -258,7 +276,7 @@ def _phase_trace(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> PhaseTra
         label=label,
         times_s=times_s,
         across=across,
-        up=queue.line.values,
+        up=queue.values,
         across_mark=None if path is None else path_bdp_bytes(path),
         up_mark=limits[0] if limits else None,
     )

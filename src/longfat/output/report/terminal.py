@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from longfat.output.report.intervals import interval_rates
+from longfat.analysis.timeseries.sources import interval_rates
 from longfat.output.report.scope import report_scope
 from longfat.output.report.tallies import tally_lines
 from longfat.output.report.terminal_cases import print_cases

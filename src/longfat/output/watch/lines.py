@@ -17,16 +17,16 @@ from longfat.model.units import format_quantity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from longfat.analysis.timeseries.live import LiveRun
     from longfat.analysis.verdict import Verdict
     from longfat.execution.runs import Run
     from longfat.model.probes import Probe
     from longfat.model.traffic import Flow
-    from longfat.output.watch.live import LiveRun
 
 _EXACT_S = 1e-6  # sums of sampling intervals are not exactly whole seconds
 
-# The metrics that correspond to what was shown while it ran.
-_MAIN_METRICS = (
+# The metrics of the summary: those that correspond to what was shown while it ran.
+_SUMMARY_METRICS = (
     *("receiver_bps", "loss", "mean_rtt_s", "avg_s", "retransmits"),
     *("peak_bytes", "mean_bytes", "drops", "marks", "peak_cwnd_bytes"),
 )
@@ -137,7 +137,7 @@ def case_lines(verdict: Verdict, name: str) -> Iterator[Text]:
 def _figures(run: Run, measuring: Flow | Probe) -> Iterator[str]:
     """Yield the main figures of a flow or a probe."""
     metrics = {metric.name: metric for metric in measuring.metrics}
-    for name in _MAIN_METRICS:
+    for name in _SUMMARY_METRICS:
         value = run.metrics.get(f"{measuring.name}.{name}")
         if name in metrics and value is not None:
             yield f"{metrics[name].title} {format_quantity(value, metrics[name].unit)}"

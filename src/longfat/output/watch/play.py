@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rich.live import Live
 from rich.text import Text
 
+from longfat.analysis.timeseries.live import LiveRun, plan_watch
 from longfat.engine.machine import Pace
 from longfat.execution import run_case
 from longfat.execution.compile import TRAFFIC_START_S
 from longfat.output.watch.lines import SecondRows, row_text
-from longfat.output.watch.live import LiveRun
-from longfat.output.watch.plan import plan_watch
 from longfat.output.watch.screen import Screen
 
 if TYPE_CHECKING:
@@ -23,20 +22,21 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from longfat.analysis.timeseries.live import Plan
     from longfat.execution import Progress
     from longfat.execution.runs import Run
-    from longfat.output.watch.plan import Order, Plan
+    from longfat.output.watch.screen import Order
 
 _REDRAWS_A_S = 10
 _READ_EVERY_S = 0.1
-_LAST_LEAST, _LAST_HIGH = 14, 40  # rows of the last picture
+_MIN_LAST_ROWS, _MAX_LAST_ROWS = 14, 40  # rows of the last picture
 
 
 def watch_case(
     order: Order,
     *,
     console: Console,
-    ending: Callable[[Run], Sequence[Text]],
+    summary: Callable[[Run], Sequence[Text]],
     as_json: bool = False,
 ) -> None:
     """Run a case with a live view; where that cannot be drawn, with a line a virtual second.
@@ -46,7 +46,7 @@ def watch_case(
     Args:
         order: the case.
         console: a terminal, or where the lines go.
-        ending: returns the lines below the last picture or line.
+        summary: returns the lines below the last picture or line.
         as_json: print a JSON object a virtual second to standard output in place of either.
 
     Raises:
@@ -56,7 +56,7 @@ def watch_case(
     live = LiveRun(plan)
     if as_json:
         run = _run_in_rows(order, plan, live, show=lambda row: print(json.dumps(row), flush=True))
-        last = ending(run)
+        last = summary(run)
     elif _can_draw(console):
         screen = Screen(order, live, console=console)
         # The alternate screen of the terminal leaves no trace, however the run ends.
@@ -71,10 +71,10 @@ def watch_case(
             run = _run(order, plan, live, on_progress=screen.progress)
         live.poll()  # what came last; until here the drawing thread has read
         screen.end(run)
-        last = ending(run)
+        last = summary(run)
         # Picture, lines and the next prompt must fit on the screen together.
-        height = min(console.height - len(last) - 2, _LAST_HIGH)
-        console.print(screen, height=max(_LAST_LEAST, height))
+        height = min(console.height - len(last) - 2, _MAX_LAST_ROWS)
+        console.print(screen, height=max(_MIN_LAST_ROWS, height))
     else:
         console.print(Text(f"{order.study} / {order.name}"), soft_wrap=True)
         run = _run_in_rows(
@@ -83,7 +83,7 @@ def watch_case(
             live,
             show=lambda row: console.print(Text(row_text(row)), soft_wrap=True),
         )
-        last = ending(run)
+        last = summary(run)
     for line in last:
         console.print(line, soft_wrap=True)
 

@@ -20,13 +20,14 @@ from longfat.output.braille_chart import BrailleChart, Curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+    from longfat.analysis.timeseries.live import FlowSeen, LiveRun, QueueSeen, Series
     from longfat.execution import Progress
     from longfat.execution.runs import Run
-    from longfat.output.watch.live import FlowSeen, LiveRun, QueueSeen, Series
-    from longfat.output.watch.plan import Order
+    from longfat.study import Planned
 
 # They differ in lightness too, and none is the colour of a warning.
 _COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "white")
@@ -39,6 +40,27 @@ _LEGEND_SHARE = 2  # of a panel's rows, at most one in so many is its legend's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A case to watch.
+
+    Attributes:
+        study: the study's name.
+        name: the case's name.
+        planned: the case as the study plans it.
+        out: the folder that will contain the run's folder.
+        pace: at most so many virtual seconds in a second of wall time; None for no limit.
+        window_s: charts show so many of the last virtual seconds.
+    """
+
+    study: str
+    name: str
+    planned: Planned
+    out: Path
+    pace: float | None
+    window_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
     """A curve of a panel, with its row of the legend."""
 
@@ -46,6 +68,7 @@ class _Line:
     series: Series
     notes: tuple[Text, ...]
     limit: float | None = None
+    lag_s: float = 0.0
 
 
 class Screen:
@@ -119,9 +142,9 @@ class Screen:
                 self._error = error
         plain = bool(console.no_color)
         rows = ((options.height or console.height) - _HEADER_ROWS) // 2 - _FRAME_ROWS
-        most = max(1, rows // _LEGEND_SHARE)
+        max_lines = max(1, rows // _LEGEND_SHARE)
         panels = [
-            self._panel(title, lines, unit, absent=absent, most=most, plain=plain)
+            self._panel(title, lines, unit, absent=absent, max_lines=max_lines, plain=plain)
             for title, lines, unit, absent in self._views()
         ]
         layout, upper, lower = Layout(), Layout(), Layout()
@@ -148,10 +171,15 @@ class Screen:
         queues = [self._queue(name, seen) for name, seen in self._live.queues.items()]
         yield "queue", queues, Unit.BYTES, "no set-up line makes a queue in this case"
         rates = [
-            _Line(name=name, series=flow.throughput, notes=self._count(flow.retransmits, "resent"))
+            _Line(
+                name=name,
+                series=flow.throughput,
+                notes=self._count(flow.retransmits, "resent"),
+                lag_s=flow.lag_s,
+            )
             for name, flow in flows
         ]
-        yield "throughput (1 s mean)", rates, Unit.BPS, no_flow
+        yield "throughput", rates, Unit.BPS, no_flow
         rtts = [_Line(name=n, series=f.rtt, notes=_of_streams(f, "mean")) for n, f in flows]
         yield "smoothed RTT", rtts, Unit.SECONDS, no_flow
         cwnds = [_Line(name=n, series=f.cwnd, notes=_of_streams(f, "sum")) for n, f in flows]
@@ -174,7 +202,14 @@ class Screen:
         return (Text(f"{total:.0f} {what}", style="red"),) if total else ()
 
     def _panel(
-        self, title: str, lines: Sequence[_Line], unit: Unit, *, absent: str, most: int, plain: bool
+        self,
+        title: str,
+        lines: Sequence[_Line],
+        unit: Unit,
+        *,
+        absent: str,
+        max_lines: int,
+        plain: bool,
     ) -> Layout:
         """Return a panel with a legend and a chart.
 
@@ -183,7 +218,7 @@ class Screen:
             lines: the curves.
             unit: their unit.
             absent: what it says without any.
-            most: the curves that its legend may list.
+            max_lines: the curves that its legend may list.
             plain: there are no colours: curves differ by their gaps.
         """
         body: RenderableType = Text(absent, style="dim")
@@ -202,11 +237,11 @@ class Screen:
             start_s, end_s = max(0.0, now_s - window_s), max(now_s, window_s)
             if self._ended:
                 start_s, end_s = 0.0, max(now_s, 0.1)
-            legend = self._legend(lines[:most], curves, unit)
+            legend = self._legend(lines[:max_lines], curves, unit)
             chart = BrailleChart(curves=curves, unit=unit, start_s=start_s, end_s=end_s)
             body = Layout()
             body.split_column(Layout(legend, size=legend.row_count), Layout(chart))
-        unlisted = f"and {len(lines) - most} more" if len(lines) > most else ""
+        unlisted = f"and {len(lines) - max_lines} more" if len(lines) > max_lines else ""
         panel = Panel(
             body,
             title=Text(title, style="bold not dim"),
@@ -226,7 +261,8 @@ class Screen:
         grid.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
         now_s = self._live.time_s
         for line, curve in zip(lines, curves, strict=False):
-            value = line.series.at(now_s, since_s=now_s - _STALE * self._live.every_s)
+            since_s = now_s - line.lag_s - _STALE * self._live.every_s
+            value = line.series.at(now_s, since_s=since_s)
             grid.add_row(
                 Text(("━" + " " * (curve.gap - 1)) * 2, style=curve.style),
                 Text(line.name),

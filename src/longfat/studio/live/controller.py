@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from longfat.analysis.timeseries.levels import capacity_bps
 from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.runs import FlowTime
@@ -28,7 +29,6 @@ from longfat.studio.live.clock_controller import ClockController, ClockReport
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawn_network import Drawn, read_drawing
 from longfat.studio.live.kept_run import LiveRun
-from longfat.studio.live.levels import capacity_bps
 from longfat.studio.live.messages import MOST_ROWS, MOST_STEP_S, Order, pace_of
 from longfat.studio.live.probe_reader import ProbeReader
 from longfat.studio.live.reconcile import Reconciliation

@@ -1,5 +1,8 @@
 """Converts samples of a session's probes to points of series.
 
+What a quantity is: `longfat.analysis.timeseries`. A flow whose ports nobody has reported has those
+connections that carry data: a control connection has less.
+
 Probes sample at every node whenever time passes, whether or not Run was pressed: iperf3 may be
 started at a terminal. What was sampled is read while time passes, and not kept.
 """
@@ -10,20 +13,21 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.timeseries.levels import CLASSFUL, class_rates_bps
+from longfat.analysis.timeseries.quantities import rate_bps
+from longfat.analysis.timeseries.states import FlowState, QueueState
 from longfat.errors import MachineError
 from longfat.model.probes import queue, rate, tcp
 from longfat.model.probes.samples import UNREADABLE, SampleStream
-from longfat.studio.live.class_rates import CLASSFUL, class_rates_bps
-from longfat.studio.live.delivery import Delivery, delivered_bytes
 from longfat.studio.live.series import SeriesInfo, series_info
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterator, Mapping
 
+    from longfat.analysis.timeseries.states import FlowSample
     from longfat.live import Network
     from longfat.live.probes import Series
     from longfat.model.probes.samples import Message
-    from longfat.studio.live.delivery import Throughput
     from longfat.studio.live.sample_log import SampleLog, SamplerLog
 
 EVERY_S = 0.02
@@ -38,13 +42,13 @@ MANY_EVERY_S = 0.1
 _CARRYING = frozenset(("established", "fin-wait-1", "close-wait", "closing", "last-ack"))
 
 # Connections with less data are ignored: they are control connections.
-_LEAST_BYTES = 20_000
+_MIN_BYTES = 20_000
 
-# After this many missing samples a socket counts as closed.
-_MISSING_LOOKS = 20
+# After this many missing samples the sampler counts as ended.
+_MISSING_SAMPLES = 20
 
 # A series without a sample for this many intervals has a gap.
-_GAP_LOOKS = 1.5
+_GAP_SAMPLES = 1.5
 
 Point = tuple[SeriesInfo, float, float]
 """A series, a time in seconds since boot, and a value; NaN is a gap."""
@@ -88,12 +92,11 @@ class ProbeReader:
         self._limits: dict[str, float | None] = {}
         self._class_lines = 0
         self._class_rates: dict[str, float] = {}
-        self._counts: dict[tuple[str, str], tuple[int, int]] = {}
-        self._resent: dict[str, dict[tuple[Any, ...], int]] = {}
-        self._resent_before: dict[str, int] = {}
+        self._queues: dict[str, QueueState] = {}
+        self._flows: dict[str, FlowState] = {}
         self._full_names: dict[str, str] = {}
-        self._sockets: dict[tuple[Any, ...], Delivery] = {}
-        self._seen_s: dict[str, tuple[SeriesInfo, float]] = {}
+        # Of each series of a flow, when it was last sampled, and the time of its last point.
+        self._seen_s: dict[str, tuple[SeriesInfo, float, float]] = {}
 
     def begin(self) -> None:
         """Start sampling at all nodes of the network.
@@ -132,12 +135,12 @@ class ProbeReader:
         """
         if self._seen is None:
             return ""
-        words = self._seen.drop()
+        reason = self._seen.drop()
         self._streams.clear()
         self._logs.clear()
         self._waiting.clear()
         self._seen = None
-        return words
+        return reason
 
     @property
     def every_s(self) -> float:
@@ -167,13 +170,14 @@ class ProbeReader:
             return False
         _, stream = self._streams[0]
         missing_s = self._network.clock.now - self._start_s - stream.time_s
-        return missing_s > _MISSING_LOOKS * self._every_s
+        return missing_s > _MISSING_SAMPLES * self._every_s
 
     def count_anew(self) -> None:
         """Reset the counts of drops, marks and retransmissions to the last sample."""
-        self._counts = {key: (last, 0) for key, (last, _) in self._counts.items()}
-        self._resent.clear()
-        self._resent_before.clear()
+        for queue_state in self._queues.values():
+            queue_state.restart()
+        for flow_state in self._flows.values():
+            flow_state.restart()
 
     def flush(self, *, sample: bool = False) -> None:
         """Flush the guest's samples; the machine is held.
@@ -200,7 +204,7 @@ class ProbeReader:
                 try:
                     waiting = self._waiting.setdefault(kind, [])
                     waiting += stream.feed(piece)
-                    whole = [one for one in waiting if one.time_s <= stream.time_s]
+                    whole = [message for message in waiting if message.time_s <= stream.time_s]
                     del waiting[: len(whole)]
                     yield from decode[kind](whole)
                     if kind == "tcp":
@@ -222,8 +226,8 @@ class ProbeReader:
                 name = row["interface"]
                 before = self._rates.get(name)
                 self._rates[name] = time_s, row["tx_bytes"]
-                if before is not None and time_s > before[0]:
-                    bps = (row["tx_bytes"] - before[1]) * 8 / (time_s - before[0])
+                bps = None if before is None else rate_bps(before, self._rates[name])
+                if bps is not None:
                     limit = self.installed_bps.get(name)
                     label = self._full_names.get(name)
                     info = series_info("rate", name, "tx_bps", "bit/s", limit=limit, label=label)
@@ -235,40 +239,31 @@ class ProbeReader:
             for row in rows:
                 of.setdefault(row["interface"], []).append(row)
             for name, qdiscs in of.items():
-                label = self._full_names.get(name)
-                rates_bps = [one["rate_bps"] for one in qdiscs]
-                if any(one["qdisc"] in CLASSFUL for one in qdiscs):
-                    rates_bps.append(self._class_rate_bps(name))
-                self._note_rate(name, rates_bps, time_s=time_s)
-                limit_bps = self.installed_bps.get(name)
-                if name not in self._limits or self._limits[name] != limit_bps:
-                    self._limits[name] = limit_bps
-                    value = math.nan if limit_bps is None else limit_bps
-                    yield (
-                        series_info("rate", name, "limit_bps", "bit/s", label=label),
-                        time_s,
-                        value,
-                    )
-                handle, *_ = handles = queue.waiting_handles(qdiscs)
-                (row,) = [one for one in qdiscs if one["handle"] == handle][:1]
-                # A shaper counts drops of the qdisc below it as its own, but no marks.
-                marks = sum(one["marks"] or 0 for one in qdiscs if one["handle"] in handles)
-                if row["qdisc"] == "noqueue":
-                    continue
-                limit = self.limits.get(name)
-                yield (
-                    series_info("queue", name, "backlog_bytes", "bytes", limit=limit, label=label),
-                    time_s,
-                    row["backlog_bytes"],
-                )
-                for what, now in (("drops", int(row["drops"] or 0)), ("marks", marks)):
-                    # Counted since sampling began; a recreated qdisc counts from 0.
-                    last, total = self._counts.get((name, f"{what} {handle}"), (now, 0))
-                    total += now - last if now >= last else now
-                    self._counts[name, f"{what} {handle}"] = now, total
-                    if what == "drops" or total:
-                        info = series_info("queue", name, what, "packets", label=label)
-                        yield info, time_s, total
+                for info, value in self._queue_points(name, qdiscs, time_s=time_s):
+                    yield info, time_s, value
+
+    def _queue_points(
+        self, name: str, qdiscs: list[dict[str, Any]], *, time_s: float
+    ) -> Iterator[tuple[SeriesInfo, float]]:
+        label = self._full_names.get(name)
+        rates_bps = [qdisc["rate_bps"] for qdisc in qdiscs]
+        if any(qdisc["qdisc"] in CLASSFUL for qdisc in qdiscs):
+            rates_bps.append(self._class_rate_bps(name))
+        self._note_rate(name, rates_bps, time_s=time_s)
+        limit_bps = self.installed_bps.get(name)
+        if name not in self._limits or self._limits[name] != limit_bps:
+            self._limits[name] = limit_bps
+            value = math.nan if limit_bps is None else limit_bps
+            yield series_info("rate", name, "limit_bps", "bit/s", label=label), value
+        sample = self._queues.setdefault(name, QueueState()).add(qdiscs)
+        if sample.qdisc == "noqueue":
+            return
+        limit = self.limits.get(name)
+        info = series_info("queue", name, "backlog_bytes", "bytes", limit=limit, label=label)
+        yield info, sample.backlog_bytes
+        yield series_info("queue", name, "drops", "packets", label=label), sample.drops
+        if sample.marks:
+            yield series_info("queue", name, "marks", "packets", label=label), sample.marks
 
     def _class_rate_bps(self, interface: str) -> float | None:
         record = self._network.record
@@ -278,57 +273,31 @@ class ProbeReader:
         return self._class_rates.get(interface)
 
     def _note_rate(self, interface: str, rates_bps: list[float | None], *, time_s: float) -> None:
-        rate_bps = min((rate for rate in rates_bps if rate is not None), default=None)
-        if self.installed_bps.get(interface) == rate_bps:
+        limit_bps = min((rate for rate in rates_bps if rate is not None), default=None)
+        if self.installed_bps.get(interface) == limit_bps:
             return
         self.installed_s = time_s
-        if rate_bps is None:
+        if limit_bps is None:
             del self.installed_bps[interface]
         else:
-            self.installed_bps[interface] = rate_bps
+            self.installed_bps[interface] = limit_bps
 
     def _tcp(self, messages: list[Message]) -> Iterator[Point]:
         for time_s, rows in self._samples(tcp.decode_sockets(messages)):
             yield from self._ended(time_s - self._start_s)
-            flows: dict[str, list[tuple[dict[str, Any], Throughput | None]]] = {}
+            flows: dict[str, dict[Hashable, dict[str, Any]]] = {}
             for row in rows:
-                there = row["state"] in _CARRYING
-                if not (there or row["state"] == tcp.ENDED) or row["bytes_acked"] < _LEAST_BYTES:
+                is_carrying = row["state"] in _CARRYING or row["state"] == tcp.ENDED
+                if not is_carrying or row["bytes_acked"] < _MIN_BYTES:
                     continue
-                key = tuple(
-                    row[one] for one in ("host", "local_port", "remote_address", "remote_port")
-                )
-                delivery = self._sockets.pop(key, None) or Delivery(every_s=self._every_s)
-                if there:
-                    self._sockets[key] = delivery
-                unseen_s = time_s - delivery.last_s
-                got = delivery.add(time_s, delivered_bytes(row), row["rtt_s"])
-                if not there and unseen_s > _GAP_LOOKS * self._every_s:
-                    got = None  # it was closed some time before it was destroyed
-                name = self._flow_name(row)
-                self._count_resent(name, key, row["retransmits"], ended=not there)
-                flows.setdefault(name, []).append((row, got))
+                key = (row["host"], row["local_port"], row["remote_address"], row["remote_port"])
+                flows.setdefault(self._flow_name(row), {})[key] = row
             for name, streams in flows.items():
-                for info, value in self._flow_points(name, streams):
-                    self._seen_s[info.key] = info, time_s
-                    yield info, time_s, value
-
-    def _flow_points(
-        self, name: str, streams: list[tuple[dict[str, Any], Throughput | None]]
-    ) -> Iterator[tuple[SeriesInfo, float]]:
-        if got := [one for _, one in streams if one is not None]:
-            mean_bps, raw_bps = (sum(one.mean_bps for one in got), sum(one.raw_bps for one in got))
-            yield series_info("tcp", name, "throughput_bps", "bit/s"), mean_bps
-            yield series_info("tcp", name, "throughput_raw_bps", "bit/s"), raw_bps
-        if living := [row for row, _ in streams if row["state"] != tcp.ENDED]:
-            yield (
-                series_info("tcp", name, "rtt_s", "s"),
-                sum(row["rtt_s"] for row in living) / len(living),
-            )
-            cwnd_bytes = sum(row["cwnd_bytes"] for row in living)
-            yield series_info("tcp", name, "cwnd_bytes", "bytes"), cwnd_bytes
-        resent = sum(self._resent[name].values()) + self._resent_before.get(name, 0)
-        yield series_info("tcp", name, "retransmits", "packets"), resent
+                state = self._flows.setdefault(name, FlowState())
+                sample = state.add(time_s, streams, every_s=self._every_s)
+                for info, point_s, value in _flow_points(name, sample, time_s=time_s):
+                    self._seen_s[info.key] = info, time_s, point_s
+                    yield info, point_s, value
 
     def _ended(self, now_s: float) -> Iterator[Point]:
         """Add gaps to the series of flows without recent samples.
@@ -336,17 +305,10 @@ class ProbeReader:
         Args:
             now_s: the time of the last sample, in seconds since the probes started.
         """
-        for key, (info, last_s) in list(self._seen_s.items()):
-            if self._start_s + now_s > last_s + _GAP_LOOKS * self._every_s:
+        for key, (info, sample_s, point_s) in list(self._seen_s.items()):
+            if self._start_s + now_s > sample_s + _GAP_SAMPLES * self._every_s:
                 del self._seen_s[key]
-                yield info, last_s + self._every_s, math.nan
-
-    def _count_resent(self, flow: str, key: tuple[Any, ...], count: int, *, ended: bool) -> None:
-        of_flow = self._resent.setdefault(flow, {})
-        of_flow[key] = count
-        if ended:
-            del of_flow[key]
-            self._resent_before[flow] = self._resent_before.get(flow, 0) + count
+                yield info, point_s + self._every_s, math.nan
 
     def _flow_name(self, row: dict[str, Any]) -> str:
         """Return the flow that a sending socket belongs to; its peer, for others."""
@@ -360,3 +322,17 @@ class ProbeReader:
         names = {at: name for name, at in self._network.model.host_addresses().items()}
         other = names.get(row["remote_address"], row["remote_address"])
         return f"{row['host']} → {other}"
+
+
+def _flow_points(name: str, sample: FlowSample, *, time_s: float) -> Iterator[Point]:
+    """Yield the points of a flow's sample."""
+    values = (
+        ("throughput_bps", "bit/s", sample.middle_s, sample.throughput_bps),
+        ("throughput_raw_bps", "bit/s", time_s, sample.raw_bps),
+        ("rtt_s", "s", time_s, sample.rtt_s),
+        ("cwnd_bytes", "bytes", time_s, sample.cwnd_bytes),
+        ("retransmits", "packets", time_s, sample.retransmits),
+    )
+    for quantity, unit, point_s, value in values:
+        if value is not None:
+            yield series_info("tcp", name, quantity, unit), point_s, value

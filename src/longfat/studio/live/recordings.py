@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.timeseries.levels import path_levels
 from longfat.studio.live.flow_run import Level, Recording
-from longfat.studio.live.levels import path_levels
 from longfat.studio.live.sample_log import SampleLog
 from longfat.studio.live.series import SeriesInfo
 

@@ -1,4 +1,7 @@
-"""The state of a run while it runs: series that grow with the samplers' files.
+"""The state of a run that goes on: series that grow with the files of its samplers.
+
+What to watch is planned first (`plan_watch`). Probes do not change a case's results, so those that
+are missing are added: what is run is then another case, but its flows give the same figures.
 
 A tool reports its connections' ports at its end. Until then the server's host and port are all
 that is known: every connection to it is the flow's, and one of them is the control connection,
@@ -9,26 +12,97 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import dataclasses
 import itertools
 import math
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.timeseries.states import FlowState, QueueState
 from longfat.errors import MachineError
+from longfat.execution.compile import server_ports
+from longfat.model.flow_path import queue_limits
+from longfat.model.network import shaped_interfaces
 from longfat.model.probes import Queue, Tcp, queue, tcp
 from longfat.model.probes.samples import UNREADABLE, SampleStream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
     from pathlib import Path
 
+    from longfat.model.case import Case
     from longfat.model.probes.samples import Message
     from longfat.model.traffic import Bulk
-    from longfat.output.watch.plan import Plan
 
+_EVERY_S = 0.1  # of the probes that are added
 _PIECE_BYTES = 1 << 24  # so that no file can fill the memory at once
-_RATE_OVER_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A case that can be watched.
+
+    Attributes:
+        case: the case with the probes that it needs.
+        queues: the interfaces whose queues are watched, with their limits in
+            bytes where a set-up line specifies them.
+        flows: the flows whose sockets are watched, by the host and the port of their servers.
+    """
+
+    case: Case
+    queues: dict[str, int | None]
+    flows: dict[tuple[str, int], Bulk]
+
+
+def plan_watch(case: Case) -> Plan:
+    """Return what to watch of a case.
+
+    Its own probes are enough for queues, or for sockets, if it has one of that
+    kind. Otherwise one is added, every 100 ms: for the queues of all interfaces
+    on which a set-up line puts a queueing discipline, and for the sockets of
+    all flows of bulk traffic over TCP.
+    """
+    probes = list(case.probes)
+    shaped = _shaped_interfaces(case)
+    if shaped and not case.probes_of(Queue):
+        probes.append(Queue(name=_free_name(case, "watch-queue"), of=shaped, every_s=_EVERY_S))
+    if case.tcp_flows and not case.probes_of(Tcp):
+        names = tuple(flow.name for flow in case.tcp_flows)
+        probes.append(Tcp(name=_free_name(case, "watch-tcp"), of=names, every_s=_EVERY_S))
+    watched = dataclasses.replace(case, probes=tuple(probes))
+    sampled = {name for probe in watched.probes_of(Tcp) for name in probe.of}
+    limits, ports = queue_limits(case), server_ports(case)
+    return Plan(
+        case=watched,
+        queues={name: limits.get(name) for probe in watched.probes_of(Queue) for name in probe.of},
+        flows={
+            (flow.target, ports[flow.name]): flow for flow in case.tcp_flows if flow.name in sampled
+        },
+    )
+
+
+def _shaped_interfaces(case: Case) -> tuple[str, ...]:
+    """Return the interfaces with a queueing discipline; those of one node are adjacent."""
+    qdiscs = {shaped.name: shaped.qdiscs for shaped in shaped_interfaces(case.network)}
+    by_node = case.network.interfaces_by_node(list(qdiscs))
+    return tuple(
+        name for names in by_node.values() for name in names if qdiscs[name] or _typed(case, name)
+    )
+
+
+def _typed(case: Case, interface: str) -> bool:
+    """Return whether a set-up line configures a queueing discipline of an interface."""
+    pattern = re.compile(rf"\btc\b.*\bqdisc\b.*\bdev\s+{re.escape(interface)}(?![\w-])", re.DOTALL)
+    return any(pattern.search(command.line) for command in case.setup)
+
+
+def _free_name(case: Case, name: str) -> str:
+    taken = {flow.name for flow in case.flows} | {probe.name for probe in case.probes}
+    while name in taken:
+        name += "-"
+    return name
 
 
 @dataclass(slots=True)
@@ -36,35 +110,24 @@ class Series:
     """A quantity over virtual time.
 
     Attributes:
-        times_s: when it was sampled, in seconds after the traffic's start.
+        times_s: its times, in seconds after the traffic's start.
         values: its values.
     """
 
     times_s: list[float] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
-    _counter: int | None = None
 
     def add(self, time_s: float, value: float) -> None:
-        """Add a sample that is later than all others."""
+        """Add a value of a time that is later than all others."""
         self.times_s.append(time_s)
         self.values.append(value)
 
-    def count(self, time_s: float, counter: int) -> None:
-        """Add a sample of a counter: the values are its growth since the first sample.
-
-        A counter that decreases was reset to 0.
-        """
-        before = counter if self._counter is None else self._counter
-        growth = counter - before if counter >= before else counter
-        self._counter = counter
-        self.add(time_s, (self.values[-1] if self.values else 0) + growth)
-
     def at(self, time_s: float, *, since_s: float = -math.inf) -> float | None:
         """Return the latest value up to `time_s`; None if there is none after `since_s`."""
-        place = bisect.bisect_right(self.times_s, time_s)
-        if place == 0 or self.times_s[place - 1] <= since_s:
+        index = bisect.bisect_right(self.times_s, time_s)
+        if index == 0 or self.times_s[index - 1] <= since_s:
             return None
-        return self.values[place - 1]
+        return self.values[index - 1]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,66 +147,66 @@ class QueueSeen:
     backlog: Series = field(default_factory=Series)
     drops: Series = field(default_factory=Series)
     marks: Series = field(default_factory=Series)
+    _state: QueueState = field(default_factory=QueueState, compare=False)
 
     def add(self, time_s: float, qdiscs: list[dict[str, Any]]) -> None:
         """Add a sample: the rows of all qdiscs of the interface."""
         if time_s <= (self.backlog.times_s or [-1.0])[-1]:
             return  # two probes may sample one interface
-        first, *_ = handles = queue.waiting_handles(qdiscs)
-        waiting = next(row for row in qdiscs if row["handle"] == first)
-        self.qdisc = waiting["qdisc"]
-        self.backlog.add(time_s, waiting["backlog_bytes"])
-        self.drops.count(time_s, waiting["drops"])
-        # A shaper counts the drops of the qdisc below it as its own, but not its marks.
-        marks = sum(row["marks"] or 0 for row in qdiscs if row["handle"] in handles)
-        self.marks.count(time_s, marks)
+        sample = self._state.add(qdiscs)
+        self.qdisc = sample.qdisc
+        self.backlog.add(time_s, sample.backlog_bytes)
+        self.drops.add(time_s, sample.drops)
+        self.marks.add(time_s, sample.marks)
 
 
 @dataclass(slots=True, kw_only=True)
 class FlowSeen:
-    """The state of a flow's sending sockets so far.
+    """The state of a flow's sending sockets so far; `longfat.analysis.timeseries` defines it.
 
     Attributes:
         streams: the number of streams in the last sample that had any.
-        throughput: the rate that the receiver acknowledged, in bit/s, over the last second;
-            sum of all streams.
+        throughput: the rate at which data arrives, in bit/s, at the middle of each window.
         rtt: the smoothed RTT in seconds; the mean of the streams.
         cwnd: the congestion window in bytes; sum of all streams.
-        acked: acknowledged bytes; sum of all streams, including ended ones.
+        arrived: bytes that have arrived; sum of all streams, including ended ones.
         retransmits: retransmitted segments, likewise.
+        every_s: the time between two samples, in seconds.
+        lag_s: by how much the last throughput is older than its sample, in seconds.
     """
 
     streams: int = 0
     throughput: Series = field(default_factory=Series)
     rtt: Series = field(default_factory=Series)
     cwnd: Series = field(default_factory=Series)
-    acked: Series = field(default_factory=Series)
+    arrived: Series = field(default_factory=Series)
     retransmits: Series = field(default_factory=Series)
-    _counts: dict[tuple[str, int], int] = field(default_factory=dict)
+    every_s: float = _EVERY_S
+    lag_s: float = 0.0
+    _state: FlowState = field(default_factory=FlowState, compare=False)
 
     def add(self, time_s: float, streams: list[dict[str, Any]]) -> None:
         """Add a sample: the rows of the streams' sending sockets."""
-        if not streams or time_s <= (self.acked.times_s or [-1.0])[-1]:
+        if not streams or time_s <= (self.arrived.times_s or [-1.0])[-1]:
             return  # two probes may sample one flow
-        for name, series in (("bytes_acked", self.acked), ("retransmits", self.retransmits)):
-            for row in streams:
-                key = name, row["stream"]
-                self._counts[key] = max(self._counts.get(key, 0), int(row[name]))
-            series.add(time_s, sum(n for (of, _), n in self._counts.items() if of == name))
-        if (mean_bps := self.mean_bps(max(0.0, time_s - _RATE_OVER_S), time_s)) is not None:
-            self.throughput.add(time_s, mean_bps)
-        alive = [row for row in streams if row["state"] != tcp.ENDED]
-        if alive:
-            self.streams = len(alive)
-            self.rtt.add(time_s, sum(row["rtt_s"] for row in alive) / len(alive))
-            self.cwnd.add(time_s, sum(row["cwnd_bytes"] for row in alive))
+        rows: dict[Hashable, dict[str, Any]] = {row["stream"]: row for row in streams}
+        sample = self._state.add(time_s, rows, every_s=self.every_s)
+        self.arrived.add(time_s, sample.arrived_bytes)
+        self.retransmits.add(time_s, sample.retransmits)
+        if sample.throughput_bps is not None:
+            self.throughput.add(sample.middle_s, sample.throughput_bps)
+            self.lag_s = time_s - sample.middle_s
+        if sample.rtt_s is not None and sample.cwnd_bytes is not None:
+            self.streams = sample.streams
+            self.rtt.add(time_s, sample.rtt_s)
+            self.cwnd.add(time_s, sample.cwnd_bytes)
 
     def mean_bps(self, start_s: float, end_s: float) -> float | None:
         """Return the mean throughput in bit/s; None without any sample after `start_s`."""
-        acked = self.acked.at(end_s, since_s=start_s)
-        if acked is None:
+        arrived = self.arrived.at(end_s, since_s=start_s)
+        if arrived is None:
             return None
-        return (acked - (self.acked.at(start_s) or 0)) * 8 / (end_s - start_s)
+        return (arrived - (self.arrived.at(start_s) or 0)) * 8 / (end_s - start_s)
 
 
 class FlowSockets:
@@ -235,9 +298,9 @@ class _SampleFile:
     def _feed(self, piece: bytes) -> None:
         self._waiting += self.stream.feed(piece)
         # Sample by sample, so that the result does not depend on how the file was read.
-        whole = [one for one in self._waiting if one.time_s <= self.stream.time_s]
+        whole = [message for message in self._waiting if message.time_s <= self.stream.time_s]
         del self._waiting[: len(whole)]
-        for time_s, sample in itertools.groupby(whole, key=lambda one: one.time_s):
+        for time_s, sample in itertools.groupby(whole, key=lambda message: message.time_s):
             self._add(time_s, list(sample))
 
 
@@ -262,10 +325,16 @@ class LiveRun:
         probes = (*plan.case.probes_of(Queue), *plan.case.probes_of(Tcp))
         self.every_s = max((probe.every_s for probe in probes), default=0.1)
         self._files = []
+        unsampled = {flow.name for flow in plan.flows.values()}
         for probe in probes:
             add = self._add_queues
             if isinstance(probe, Tcp):
-                flows = {at: flow for at, flow in plan.flows.items() if flow.name in probe.of}
+                # Of several probes the first counts, as in the curves of a run that has ended.
+                names = unsampled & set(probe.of)
+                unsampled -= names
+                for name in names:
+                    self.flows[name].every_s = probe.every_s
+                flows = {at: flow for at, flow in plan.flows.items() if flow.name in names}
                 add = FlowSockets(flows, self.flows).add
             self._files.append(_SampleFile(probe.samples_file, add))
 

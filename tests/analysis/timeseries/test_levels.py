@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longfat.studio.live.class_rates import class_rates_bps
+from longfat.analysis.timeseries.levels import class_rates_bps
 
 ROOT = "tc qdisc add dev s1-eth2 root handle 1: htb default 1\n"
 TOP = "tc class add dev s1-eth2 parent 1: classid 1:1 htb"

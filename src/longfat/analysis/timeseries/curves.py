@@ -1,19 +1,28 @@
-"""The quantities of one run over time, flow by flow and queue by queue.
+"""The quantities of one run that has ended, over time: flow by flow and queue by queue.
 
-The tcp probe's series are used where the case has one, because they are finer;
-otherwise the rows of the tool's own report. Time is the run's own: virtual time after the
-traffic's start.
+The tcp probe's samples are used where the case has one, because they are finer;
+otherwise the rows of the tool's own report. What each quantity is: `longfat.analysis.timeseries`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from longfat.analysis.timeseries.quantities import (
+    Floats,
+    Trace,
+    arrived_bytes,
+    combine_traces,
+    running_total,
+    window_s,
+    window_samples,
+)
+from longfat.analysis.timeseries.sources import flow_rows, tcp_samples, unreadable
 from longfat.common.extras import lazy
 from longfat.errors import InputError, LongfatError
 from longfat.model.metric import Unit
@@ -21,11 +30,8 @@ from longfat.model.probes import Queue, Tcp
 from longfat.model.probes.probe import Sampled
 from longfat.model.probes.queue import the_queue
 from longfat.model.probes.samples import weights
-from longfat.model.probes.tcp import alive
 from longfat.model.traffic import Bulk, Cbr, Ping, Video
 from longfat.model.traffic.cbr import jitter_s
-from longfat.output.plot import Floats, Line, Trace
-from longfat.output.report.intervals import bulk_flows, flow_rows, unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,17 +49,10 @@ pc = lazy("pyarrow.compute")
 
 R = TypeVar("R")
 
-# A rate between two samples that are too close shows single packets,
-# and the bursts that a receiver delivers when a gap is filled: a rate is a
-# mean over this time at least, and a line has about this many of them at most.
-_LEAST_WINDOW_S = 0.1
-_MOST_RATES = 600
-
-
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "tcp": (
-        *("time_s", "flow", "end", "stream", "state"),
-        *("cwnd_bytes", "rtt_s", "bytes_received", "retransmits"),
+        *("time_s", "flow", "end", "stream", "state", "ca_state", "cwnd_bytes", "mss_bytes"),
+        *("rtt_s", "bytes_acked", "delivered_packets", "retransmits"),
     ),
     "queue": ("time_s", "interface", "qdisc", "handle", "parent", "backlog_bytes"),
 }
@@ -66,14 +65,26 @@ class Curve:
     Attributes:
         kind: `tcp` for the tool or the tcp probe, `ping`, `cbr`, `video`, or `queue`.
         name: the flow's or interface's name.
-        full_name: the interface's full name, where Linux has a short one.
-        line: the line, without label.
+        unit: the base unit of its values.
+        times_s: the times, in seconds, in their order.
+        values: as many values; NaN where there is a gap.
+        parts: what it combines: the streams of a flow that has several.
+        dots: its points are single measurements that no line joins.
+        steps: a value stays until the next one, as a counter's does.
+        missing_s: when a value was due and did not come, in seconds; None if none was due.
         window_s: the interval its values are means over, in seconds; 0 for none.
+        full_name: the interface's full name, where Linux has a short one.
     """
 
     kind: str
     name: str
-    line: Line
+    unit: Unit
+    times_s: Floats
+    values: Floats
+    parts: tuple[Trace, ...] = ()
+    dots: bool = False
+    steps: bool = False
+    missing_s: Floats | None = None
     window_s: float = 0.0
     full_name: str = ""
 
@@ -81,6 +92,12 @@ class Curve:
     def title(self) -> str:
         """Its title in figures."""
         return self.full_name or self.name
+
+    @property
+    def empty(self) -> bool:
+        """Whether it has neither a value nor a missing one."""
+        missing = 0 if self.missing_s is None else len(self.missing_s)
+        return not missing and not bool(np.isfinite(self.values).any())
 
 
 class RunCurves:
@@ -109,7 +126,7 @@ class RunCurves:
 
     def bulk(self) -> list[Bulk]:
         """Return the flows of bulk traffic."""
-        return bulk_flows(self.run)
+        return list(self.run.case.bulk_flows)
 
     def start_s(self, flow: Flow) -> float:
         """Return when a flow began."""
@@ -143,23 +160,14 @@ class RunCurves:
         except LongfatError as error:
             raise unreadable(self.run, flow, str(error)) from None
 
-    def samples(self, flow: Bulk, end: str, *, ended: bool = False) -> pa.Table | None:
-        """Return a tcp probe's samples of one end of a flow; None where none sampled it.
+    def samples(self, flow: Bulk, *, ended: bool = False) -> pa.Table | None:
+        """Return what a tcp probe sampled of a flow's sender; None where none did.
 
         Args:
             flow: the flow.
-            end: `sender` or `receiver`.
-            ended: include the final counters of sockets.
+            ended: include the final counts of sockets that ended.
         """
-        for probe in self.run.case.probes_of(Tcp, target=flow.name)[:1]:
-            table = self.series(probe)
-            chosen = pc.and_(
-                pc.equal(table["flow"].cast("string"), flow.name),
-                pc.equal(table["end"].cast("string"), end),
-            )
-            found = table.filter(chosen) if ended else alive(table.filter(chosen))
-            return found if found.num_rows else None
-        return None
+        return tcp_samples(self.run, flow, ended=ended, series=self.series)
 
     def even_values(self, curve: Curve) -> Floats:
         """Return the values of a curve that all have the same weight in time.
@@ -168,16 +176,16 @@ class RunCurves:
         """
         kind: type[Sampled] | None = {"queue": Queue, "tcp": Tcp}.get(curve.kind)
         if kind is None or curve.window_s or (kind is Tcp and not self.sampled(curve.name)):
-            return curve.line.values  # they are rows of the tool's report
+            return curve.values  # they are rows of the tool's report
         for probe in self.run.case.probes_of(kind, target=curve.name)[:1]:
-            weights_s = weights(curve.line.times_s, every_s=probe.every_s)
-            return curve.line.values[weights_s > 0.999 * probe.every_s]
-        return curve.line.values
+            weights_s = weights(curve.times_s, every_s=probe.every_s)
+            return curve.values[weights_s > 0.999 * probe.every_s]
+        return curve.values
 
     def sampled(self, name: str) -> bool:
         """Return whether a tcp probe sampled the sender of a flow."""
         flows = [flow for flow in self.bulk() if flow.name == name]
-        return bool(flows) and self.samples(flows[0], "sender") is not None
+        return bool(flows) and self.samples(flows[0]) is not None
 
 
 def row_traces(
@@ -197,36 +205,21 @@ def row_traces(
     return traces
 
 
-def together(traces: list[Trace], unit: Unit, *, mean: bool = False, steps: bool = False) -> Line:
-    """Return one line of all streams' traces, row by row: their sum or their mean."""
-    traces = [trace for trace in traces if len(trace.times_s)] or [Trace(np.empty(0), np.empty(0))]
-    count = min(len(trace.times_s) for trace in traces)
-    table = np.array([trace.values[:count] for trace in traces])
-    return Line(
-        label="",
-        times_s=traces[0].times_s[:count],
-        values=table.sum(axis=0) / (len(traces) if mean else 1),
-        unit=unit,
-        parts=tuple(traces) if len(traces) > 1 else (),
-        steps=steps,
-    )
-
-
 def middle_bps(row: Interval) -> tuple[float, float | None]:
     """Return the throughput of a row, at the middle of its time."""
     return (row.start_s + row.end_s) / 2, row.bps
 
 
 def _throughput(of: RunCurves) -> list[Curve]:
-    found = []
+    curves = []
     for flow in of.bulk():
-        received = of.samples(flow, "receiver")
-        if received is not None:
-            line, window_s = _rates(*_by_stream(received, "bytes_received"))
+        sent = of.samples(flow)
+        if sent is not None:
+            curve = _rates(flow.name, *_arrived_by_stream(sent), rtt_s=_least_rtt_s(sent))
         else:
-            line, window_s = together(_traces(of, flow, middle_bps), Unit.BPS), 0.0
-        found.append(Curve(kind="tcp", name=flow.name, line=line, window_s=window_s))
-    return found
+            curve = _of_streams(flow.name, _traces(of, flow, middle_bps), Unit.BPS)
+        curves.append(curve)
+    return curves
 
 
 def _rtt(of: RunCurves) -> list[Curve]:
@@ -246,37 +239,46 @@ def _state(
     mean: bool,
 ) -> list[Curve]:
     """Return the state of a sender's TCP: at each sample, or at the end of each row."""
-    found = []
+    curves = []
     for flow in of.bulk():
-        sent = of.samples(flow, "sender")
+        sent = of.samples(flow)
         if sent is not None:
-            line = _levels(*_by_stream(sent, column), unit, mean=mean)
+            curve = _levels(flow.name, *_by_stream(sent, column), unit, mean=mean)
         else:
             traces = _traces(of, flow, lambda row: (row.end_s, read(row)))
-            line = together(traces, unit, mean=mean)
-        found.append(Curve(kind="tcp", name=flow.name, line=line))
-    return found
+            curve = _of_streams(flow.name, traces, unit, mean=mean)
+        curves.append(curve)
+    return curves
 
 
 def _retransmits(of: RunCurves) -> list[Curve]:
-    found = []
+    curves = []
     for flow in of.bulk():
-        sent = of.samples(flow, "sender", ended=True)
+        sent = of.samples(flow, ended=True)
         if sent is not None:
             times_s, table = _by_stream(sent, "retransmits")
             # A stream that has ended keeps its count.
             totals = np.nan_to_num(np.fmax.accumulate(table, axis=0))
-            line = _levels(times_s, totals, Unit.COUNT, mean=False, steps=True)
+            curve = _levels(flow.name, times_s, totals, Unit.COUNT, mean=False)
         else:
             traces = _traces(of, flow, lambda row: (row.end_s, row.retransmits))
-            line = together([running_total(trace) for trace in traces], Unit.COUNT, steps=True)
-        found.append(Curve(kind="tcp", name=flow.name, line=line))
-    return found
+            totals_of_streams = [running_total(trace) for trace in traces]
+            curve = _of_streams(flow.name, totals_of_streams, Unit.COUNT)
+        curves.append(replace(curve, steps=True))
+    return curves
 
 
-def running_total(trace: Trace) -> Trace:
-    """Return the cumulative sums."""
-    return Trace(trace.times_s, np.cumsum(trace.values))
+def _of_streams(name: str, traces: list[Trace], unit: Unit, *, mean: bool = False) -> Curve:
+    """Return the curve of a flow from the rows of its streams."""
+    trace, parts = combine_traces(traces, mean=mean)
+    return Curve(
+        kind="tcp",
+        name=name,
+        unit=unit,
+        times_s=trace.times_s,
+        values=trace.values,
+        parts=parts,
+    )
 
 
 def _traces(
@@ -287,98 +289,103 @@ def _traces(
 
 
 def _pings(of: RunCurves) -> list[Curve]:
-    found = []
+    curves = []
     for flow in of.run.case.pings:
         replies = of.replies(flow)
         sent = int(of.run.metrics.get(f"{flow.name}.sent", flow.count))
         answered = np.array(sorted(replies), dtype=int)
         lost = np.setdiff1d(np.arange(1, sent + 1), answered)
         start_s = of.start_s(flow)
-        line = Line(
-            label="",
+        curve = Curve(
+            kind="ping",
+            name=flow.name,
             times_s=start_s + (answered - 1) * flow.interval_s,
             values=np.array([replies[number] for number in answered.tolist()], dtype=float),
             unit=Unit.SECONDS,
             dots=True,
             missing_s=start_s + (lost - 1) * flow.interval_s,
         )
-        found.append(Curve(kind="ping", name=flow.name, line=line))
-    return found
+        curves.append(curve)
+    return curves
 
 
 def _queue(of: RunCurves) -> list[Curve]:
-    found: dict[str, Curve] = {}
+    curves: dict[str, Curve] = {}
     full = of.run.case.network.full_interface_names()
     for probe in of.run.case.probes_of(Queue):
         rows = the_queue(of.series(probe))
         for name in probe.of:
             here = rows.filter(pc.equal(rows["interface"].cast("string"), name))
-            line = Line(
-                label="",
+            curve = Curve(
+                kind="queue",
+                name=name,
                 times_s=_floats(here, "time_s"),
                 values=_floats(here, "backlog_bytes"),
                 unit=Unit.BYTES,
+                full_name=full.get(name, ""),
             )
-            curve = Curve(kind="queue", name=name, line=line, full_name=full.get(name, ""))
-            found.setdefault(name, curve)
-    return list(found.values())
+            curves.setdefault(name, curve)
+    return list(curves.values())
 
 
 def _delay(of: RunCurves) -> list[Curve]:
     """Return the one-way delay of each datagram at the time at which it was sent."""
-    found = []
+    curves = []
     for flow in of.run.case.flows:
         if not isinstance(flow, Cbr):
             continue
-        arrivals = {one.number: one for one in reversed(of.report(flow, flow.arrivals))}
+        arrivals = {arrival.number: arrival for arrival in reversed(of.report(flow, flow.arrivals))}
         start_s = of.start_s(flow)
         numbers = np.array(sorted(arrivals), dtype=int)
         lost = np.setdiff1d(np.arange(flow.count), numbers)
-        line = Line(
-            label="",
+        curve = Curve(
+            kind="cbr",
+            name=flow.name,
             times_s=start_s + numbers * flow.gap_s,
-            values=np.array([arrivals[one].delay_s for one in numbers.tolist()], dtype=float),
+            values=np.array([arrivals[number].delay_s for number in numbers.tolist()], dtype=float),
             unit=Unit.SECONDS,
             dots=True,
             missing_s=start_s + lost * flow.gap_s,
         )
-        found.append(Curve(kind="cbr", name=flow.name, line=line))
-    return found
+        curves.append(curve)
+    return curves
 
 
 def _jitter(of: RunCurves) -> list[Curve]:
     """Return RFC 3550's estimate of jitter after each datagram that came."""
-    found = []
+    curves = []
     for flow in of.run.case.flows:
         if not isinstance(flow, Cbr):
             continue
         # Duplicates are ignored; the order is that of arrival.
-        first = {one.number: one for one in reversed(of.report(flow, flow.arrivals))}
-        arrivals = sorted(first.values(), key=lambda one: (one.arrived_ns, one.number))
-        times_s = [of.start_s(flow) + one.number * flow.gap_s + one.delay_s for one in arrivals]
-        line = Line(
-            label="",
+        first = {arrival.number: arrival for arrival in reversed(of.report(flow, flow.arrivals))}
+        arrivals = sorted(first.values(), key=lambda arrival: (arrival.arrived_ns, arrival.number))
+        times_s = [
+            of.start_s(flow) + arrival.number * flow.gap_s + arrival.delay_s for arrival in arrivals
+        ]
+        curve = Curve(
+            kind="cbr",
+            name=flow.name,
             times_s=np.array(times_s, dtype=float),
             values=np.array(jitter_s(arrivals), dtype=float),
             unit=Unit.SECONDS,
         )
-        found.append(Curve(kind="cbr", name=flow.name, line=line))
-    return found
+        curves.append(curve)
+    return curves
 
 
 def _buffer(of: RunCurves) -> list[Curve]:
     """Return the seconds of video in the player's buffer."""
     return [
-        Curve(kind="video", name=flow.name, line=_steps_line(of, flow, trace, Unit.SECONDS, False))
-        for flow, trace in _videos(of, Video.buffered)
+        _video_curve(of, flow, points, Unit.SECONDS) for flow, points in _videos(of, Video.buffered)
     ]
 
 
 def _bitrate(of: RunCurves) -> list[Curve]:
     """Return the bitrate of each segment, from when its last byte was there."""
     return [
-        Curve(kind="video", name=flow.name, line=_steps_line(of, flow, trace, Unit.BPS, True))
-        for flow, trace in _videos(of, Video.bitrates)
+        _video_curve(of, flow, points, Unit.BPS, steps=True)
+        for flow, points in _videos(of, Video.bitrates)
     ]
 
 
@@ -389,15 +396,21 @@ def _videos(
     return [(flow, of.report(flow, partial(read, flow))) for flow in flows]
 
 
-def _steps_line(
-    of: RunCurves, flow: Video, points: list[tuple[float, float]], unit: Unit, steps: bool
-) -> Line:
+def _video_curve(
+    of: RunCurves,
+    flow: Video,
+    points: list[tuple[float, float]],
+    unit: Unit,
+    *,
+    steps: bool = False,
+) -> Curve:
     times_s, values = zip(*points, strict=True) if points else ((), ())
-    return Line(
-        label="",
+    return Curve(
+        kind="video",
+        name=flow.name,
+        unit=unit,
         times_s=of.start_s(flow) + np.array(times_s, dtype=float),
         values=np.array(values, dtype=float),
-        unit=unit,
         steps=steps,
     )
 
@@ -417,8 +430,8 @@ METRICS: Mapping[str, Callable[[RunCurves], list[Curve]]] = {
 
 
 def _floats(table: pa.Table, column: str) -> Floats:
-    found: Floats = table[column].cast("float64").to_numpy()
-    return found
+    values: Floats = table[column].cast("float64").to_numpy()
+    return values
 
 
 def _by_stream(table: pa.Table, column: str) -> tuple[Floats, Floats]:
@@ -427,39 +440,65 @@ def _by_stream(table: pa.Table, column: str) -> tuple[Floats, Floats]:
     Where a stream has no sample at a time (it has not started yet, or has ended)
     its value is NaN.
     """
+    return _spread(table, _floats(table, column))
+
+
+def _spread(table: pa.Table, samples: Floats) -> tuple[Floats, Floats]:
     times_s, at = np.unique(_floats(table, "time_s"), return_inverse=True)
     streams, of = np.unique(_floats(table, "stream"), return_inverse=True)
     values = np.full((len(times_s), len(streams)), np.nan)
-    values[at, of] = _floats(table, column)
+    values[at, of] = samples
     return times_s, values
 
 
-def _levels(times_s: Floats, table: Floats, unit: Unit, *, mean: bool, steps: bool = False) -> Line:
-    there = np.isfinite(table).sum(axis=1)
-    total = np.where(there, np.nansum(table, axis=1), np.nan)
-    values = total / np.maximum(there, 1) if mean else total
+def _arrived_by_stream(table: pa.Table) -> tuple[Floats, Floats]:
+    """Return the bytes of each stream that had arrived at each sample, as `_by_stream`."""
+    acked, delivered, mss_bytes, times_s = (
+        _floats(table, column)
+        for column in ("bytes_acked", "delivered_packets", "mss_bytes", "time_s")
+    )
+    states = np.array(table["ca_state"].to_pylist())
+    streams = _floats(table, "stream")
+    arrived = np.empty(len(acked))
+    for stream in np.unique(streams):
+        (of,) = np.nonzero(streams == stream)
+        of = of[np.argsort(times_s[of], kind="stable")]
+        arrived[of] = arrived_bytes(acked[of], delivered[of], mss_bytes[of], states[of].tolist())
+    return _spread(table, arrived)
+
+
+def _least_rtt_s(table: pa.Table) -> float:
+    """Return the least smoothed RTT of samples, in seconds; 0 if none has been measured."""
+    rtts_s = _floats(table, "rtt_s")
+    return float(min(rtts_s[rtts_s > 0], default=0.0))
+
+
+def _levels(name: str, times_s: Floats, table: Floats, unit: Unit, *, mean: bool) -> Curve:
+    """Return the curve of a flow from the values of its streams: their sum or their mean."""
+    present = np.isfinite(table).sum(axis=1)
+    total = np.where(present, np.nansum(table, axis=1), np.nan)
     many = table.shape[1] > 1
-    return Line(
-        label="",
-        times_s=times_s,
-        values=values,
+    return Curve(
+        kind="tcp",
+        name=name,
         unit=unit,
+        times_s=times_s,
+        values=total / np.maximum(present, 1) if mean else total,
         parts=tuple(Trace(times_s, column) for column in table.T) if many else (),
-        steps=steps,
     )
 
 
-def _rates(times_s: Floats, totals: Floats) -> tuple[Line, float]:
-    """Return the rate at which totals of bytes grow, and the interval its values are means over."""
+def _rates(name: str, times_s: Floats, totals: Floats, *, rtt_s: float) -> Curve:
+    """Return the curve of the rate at which the totals of streams grow, in bytes."""
     if len(times_s) < 2:
-        return _levels(times_s, np.full(totals.shape, np.nan), Unit.BPS, mean=False), 0.0
+        return _levels(name, times_s, np.full(totals.shape, np.nan), Unit.BPS, mean=False)
     every_s = float(np.median(np.diff(times_s)))
-    window_s = max(_LEAST_WINDOW_S, (times_s[-1] - times_s[0]) / _MOST_RATES)
-    stride = max(1, round(window_s / every_s))
+    over_s = window_s(rtt_s=rtt_s, span_s=float(times_s[-1] - times_s[0]))
+    stride = window_samples(over_s, every_s=every_s)
     times_s, totals = times_s[::stride], totals[::stride]
     # The last sample is off the grid: over too short a time a rate shows single packets.
-    if len(times_s) > 2 and times_s[-1] - times_s[-2] < window_s / 2:
+    if len(times_s) > 2 and times_s[-1] - times_s[-2] < over_s / 2:
         times_s, totals = times_s[:-1], totals[:-1]
     table = 8 * np.diff(totals, axis=0) / np.diff(times_s)[:, None]
-    line = _levels((times_s[:-1] + times_s[1:]) / 2, table, Unit.BPS, mean=False)
-    return line, stride * every_s
+    curve = _levels(name, (times_s[:-1] + times_s[1:]) / 2, table, Unit.BPS, mean=False)
+    return replace(curve, window_s=stride * every_s)

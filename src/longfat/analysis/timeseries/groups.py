@@ -45,9 +45,9 @@ class Group:
     def things(self, names: Collection[str] = ()) -> list[tuple[str, str]]:
         """Return kind and name of everything that may have a line: flows and queues."""
         case = self.first.case
-        found = [(_KINDS.get(type(f), "tcp"), f.name) for f in self.flows(names)]
+        flows = [(_KINDS.get(type(f), "tcp"), f.name) for f in self.flows(names)]
         probes = case.probes_of(Queue)
-        return found + [("queue", name) for name in dict.fromkeys(n for p in probes for n in p.of)]
+        return flows + [("queue", name) for name in dict.fromkeys(n for p in probes for n in p.of)]
 
 
 def verdict_groups(verdict: Verdict) -> list[Group]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from collections.abc import Sequence
@@ -12,15 +13,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longfat.analysis.timeseries.live import (
+    FlowSeen,
+    FlowSockets,
+    LiveRun,
+    Plan,
+    Series,
+    data_ports,
+    plan_watch,
+)
 from longfat.errors import MachineError
 from longfat.model.case import Case
+from longfat.model.probes import Tcp
 from longfat.model.probes.samples import SampleStream, parse_samples
 from longfat.model.probes.tcp import find_ends
 from longfat.model.traffic import Iperf3
 from longfat.model.traffic.iperf3 import read_report
-from longfat.output.watch.live import FlowSeen, FlowSockets, LiveRun, Series, data_ports
-from longfat.output.watch.plan import Plan, plan_watch
-from tests.output.watch.conftest import DATA, Growing
+from tests.analysis.timeseries.conftest import DATA, Growing
 
 
 @settings(max_examples=20, deadline=None)
@@ -63,7 +72,7 @@ def test_what_was_seen_agrees_with_iperf3(whole: LiveRun) -> None:
     }
     for name, flow in whole.flows.items():
         report = read_report(DATA / f"{name}.client.json")
-        end_s = flow.throughput.times_s[-1]
+        end_s = flow.arrived.times_s[-1]
         mean_bps = flow.mean_bps(0.0, end_s)
         assert mean_bps is not None
         seen_bytes = mean_bps * end_s / 8
@@ -163,6 +172,9 @@ def rows(samples: Sequence[tuple[int, int, str]]) -> list[dict[str, object]]:
         {
             "stream": stream,
             "bytes_acked": acked,
+            "delivered_packets": None,
+            "mss_bytes": 1000,
+            "ca_state": "open",
             "retransmits": 0,
             "state": state,
             "rtt_s": 0.01,
@@ -172,13 +184,12 @@ def rows(samples: Sequence[tuple[int, int, str]]) -> list[dict[str, object]]:
     ]
 
 
-def test_throughput_is_a_mean_over_the_last_second() -> None:
+def test_the_mean_of_a_second_is_of_all_that_has_arrived_in_it() -> None:
     flow = FlowSeen()
     flow.add(0.5, rows([(1, 500, "established")]))
-    # Nothing is acknowledged after a loss, and then all at once.
     flow.add(1.0, rows([(1, 500, "established")]))
     flow.add(1.5, rows([(1, 1500, "established")]))
-    assert flow.throughput.values == [500 * 8 / 0.5, 500 * 8, 1000 * 8]
+    assert flow.mean_bps(0.0, 0.5) == 500 * 8 / 0.5
     assert flow.mean_bps(1.0, 1.5) == 1000 * 8 / 0.5
     assert flow.mean_bps(1.5, 2.0) is None
 
@@ -188,16 +199,29 @@ def test_a_stream_that_ends_keeps_its_bytes_and_has_no_window() -> None:
     flow.add(0.5, rows([(1, 500, "established"), (2, 300, "established")]))
     flow.add(1.0, rows([(1, 600, "close"), (2, 400, "established")]))
     flow.add(1.5, rows([(2, 500, "established")]))
-    flow.add(1.5, rows([(2, 9000, "established")]))  # of another probe
-    assert flow.acked.values == [800, 1000, 1100]
+    flow.add(1.5, rows([(2, 9000, "established")]))  # the same sample once more
+    assert flow.arrived.values == [800, 1000, 1100]
     assert flow.cwnd.values == [2000, 1000, 1000]
     assert flow.streams == 1
 
 
-def test_a_counter_begins_with_what_was_counted_before_and_may_be_reset() -> None:
-    series = Series()
-    for time_s, count in ((0.0, 5), (1.0, 9), (2.0, 9), (3.0, 2), (4.0, 4)):
-        series.count(time_s, count)
-    assert series.values == [0, 4, 4, 6, 8]
+def test_the_value_of_a_series_at_a_time_is_the_last_before() -> None:
+    series = Series(times_s=[0.0, 1.0, 2.0, 3.0], values=[0, 4, 4, 6])
     assert [series.at(time_s) for time_s in (-1, 0, 1, 2.5, 3)] == [None, 0, 4, 4, 6]
     assert series.at(2.5, since_s=2.0) is None
+
+
+def test_of_two_probes_of_a_flow_the_first_counts(case: Case, growing: Growing) -> None:
+    growing.grow(1)
+    (growing.folder / "raw/again.samples").write_bytes((DATA / "tcp.samples").read_bytes())
+    again = Tcp(name="again", of=("one",), every_s=0.05)
+    (_, tcp) = case.probes
+    flows = {}
+    for probes in ((tcp,), (tcp, again)):
+        live = LiveRun(plan_watch(dataclasses.replace(case, probes=probes)))
+        live.folder = growing.folder
+        live.poll()
+        flows[probes] = live.flows
+    first, second = flows.values()
+    assert first == second
+    assert first["one"].every_s == 0.1

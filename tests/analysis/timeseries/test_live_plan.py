@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from longfat.analysis.timeseries.live import Plan, plan_watch
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.probes import Queue, Rate, Tcp
 from longfat.model.traffic import Iperf3, Ping
-from longfat.output.watch.plan import Plan, plan_watch
 
 
 def test_a_case_with_probes_stays_as_it_is(case: Case) -> None:
