@@ -13,9 +13,9 @@ from rich.text import Text
 
 from longfat.cli.completion import complete_study
 from longfat.cli.console import echo, stdout
-from longfat.cli.number_words import format_count, format_time
 from longfat.cli.options import cases_option, jobs_option, json_option, study_kernel_option
-from longfat.cli.tables import plain_table, print_table
+from longfat.cli.render.number_text import format_count, format_time
+from longfat.cli.render.tables import plain_table, print_table
 from longfat.errors import HostError
 from longfat.execution.batch_runner import Keys, cost_model_of
 from longfat.execution.cache import ResultCache

@@ -11,12 +11,12 @@ from rich.text import Text
 
 from longfat.analysis.verdict import judge
 from longfat.cli.console import echo, stderr, stdout
-from longfat.cli.failures import failures_json, print_failures
 from longfat.cli.fidelity import write_page
 from longfat.cli.options import jobs_option, json_option
-from longfat.cli.progress import CaseProgress
+from longfat.cli.render.failures import failures_json, print_failures
+from longfat.cli.render.progress import CaseProgress
+from longfat.cli.render.tables import plain_table, print_table
 from longfat.cli.selection import label_of, make_parts
-from longfat.cli.tables import plain_table, print_table
 from longfat.errors import ExitCode
 from longfat.execution import run_batches
 from longfat.execution.cache import ResultCache

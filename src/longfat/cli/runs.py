@@ -12,9 +12,9 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import echo, stderr, stdout
-from longfat.cli.number_words import format_age, format_count, parse_age_s
 from longfat.cli.options import json_option
-from longfat.cli.tables import plain_table, print_table
+from longfat.cli.render.number_text import format_age, format_count, parse_age_s
+from longfat.cli.render.tables import plain_table, print_table
 from longfat.engine import kernel as kernels_here
 from longfat.errors import ExitCode, InputError
 from longfat.execution.cache import Collected, Entry, ResultCache, RetentionPolicy, collect

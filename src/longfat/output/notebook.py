@@ -201,7 +201,7 @@ def _table(
     return f"<table><tr>{cells('th', head)}</tr>{lines}</table>"
 
 
-SHOWN: Mapping[str, Callable[..., str]] = {
+VIEWS: Mapping[str, Callable[..., str]] = {
     "network": network_svg,
     "study": study_html,
     "verdict": verdict_html,

@@ -11,7 +11,7 @@ from longfat.analysis.verdict import judge
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution import Batch, RunObserver, run_batches
 from longfat.execution.compile import expected_virtual_s
-from longfat.output.report import write_report
+from longfat.output.report.files import write_report
 from longfat.studio.error_responses import problem_of
 from longfat.studio.tables import claims_json, measured_json, published_json
 from longfat.studio.urls import report_url

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from longfat.analysis.verdict import judge
 from longfat.errors import InputError
 from longfat.model.host_root import HostRoot
-from longfat.output.report import report_page
+from longfat.output.report.files import report_page
 from longfat.studio.study_reader import STUDIO_LIMITS
 from longfat.study import STUDY_FILE, Planned, Study
 from longfat.study.document import LARGEST_FILE_BYTES

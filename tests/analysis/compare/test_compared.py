@@ -14,8 +14,8 @@ from longfat.analysis.compare.changes import Change
 from longfat.analysis.compare.compared import SharedChange
 from longfat.analysis.compare.differences import Difference
 from longfat.analysis.compare.match import match_cases
-from longfat.analysis.compare.tally import tallies
 from longfat.analysis.verdict import judge
+from longfat.cli.render.comparison_text import tallies
 from longfat.errors import InputError
 from longfat.execution.runs import Run, Tool
 from longfat.model.metric import Unit

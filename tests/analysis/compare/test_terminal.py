@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from longfat.analysis.compare import compare_sides, make_side, print_compared
-from longfat.analysis.compare.wording import change_text, p_text, some
+from longfat.analysis.compare import compare_sides, make_side
+from longfat.cli.render.comparison import print_compared
+from longfat.cli.render.comparison_text import change_text, p_text, some
 from longfat.execution.runs import Run
 from longfat.model.metric import Unit
 

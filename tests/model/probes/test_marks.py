@@ -11,7 +11,7 @@ from longfat.analysis.verdict import judge
 from longfat.execution import run_cases
 from longfat.execution.runs import Run
 from longfat.model.probes.queue import the_queue
-from longfat.output.report import write_report
+from longfat.output.report.files import write_report
 from longfat.study.read import parse_study
 
 RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 bandwidth 50mbit probability 0.02"

@@ -21,13 +21,13 @@ from ruamel.yaml import YAML
 from longfat.analysis.grading import CHECKS, Finding, Graded, Score, Submission
 from longfat.cli.grade import grade, page_names
 from longfat.cli.main import commands
+from longfat.cli.render.grading import print_graded
 from longfat.common.terminal_console import TerminalConsole
 from longfat.output.grading import (
     GRADEBOOKS,
     classroom_files,
     gradebook_csv,
     gradescope_results,
-    print_graded,
     student_page,
 )
 from longfat.output.grading.classroom import WORKFLOW_FILE

@@ -7,7 +7,7 @@ import pytest
 
 from longfat.analysis.verdict import Verdict, judge
 from longfat.execution.runs import load_run
-from longfat.output.report import write_report
+from longfat.output.report.files import write_report
 from longfat.study import read_study
 from tests.paths import TESTS
 

@@ -19,9 +19,10 @@ from longfat.analysis.verdict import Verdict
 from longfat.model.metric import Unit
 from longfat.output.plot import DARK, Line, Panel, PhaseTrace, Reference, Trace
 from longfat.output.plot.style import line_style
-from longfat.output.report import files, origin, rendering, write_report
+from longfat.output.report import files, origin, rendering
 from longfat.output.report.charts import ChartData
 from longfat.output.report.embedded import BUNDLE, embed
+from longfat.output.report.files import write_report
 from tests.browser import open_browser
 from tests.output.report.pages import parsed
 from tests.paths import REPOSITORY

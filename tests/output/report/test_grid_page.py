@@ -18,9 +18,11 @@ from playwright.sync_api import FloatRect, Locator, Page
 from rich.console import Console
 
 from longfat.analysis.verdict import Verdict, judge
+from longfat.cli.render.verdict import print_verdict
 from longfat.execution.runs import load_run
-from longfat.output.report import print_verdict, rendering, write_report
+from longfat.output.report import rendering
 from longfat.output.report.case_table import case_table
+from longfat.output.report.files import write_report
 from longfat.output.report.scope import report_scope
 from longfat.study import read_study
 from tests.browser import open_browser

@@ -13,8 +13,8 @@ import pytest
 from longfat.analysis.verdict import Verdict, judge
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import load_run
-from longfat.output.report import ReportFiles, report_page, write_report
 from longfat.output.report.figures import figure_groups
+from longfat.output.report.files import ReportFiles, report_page, write_report
 from longfat.output.report.pdf import pdf_bytes
 from longfat.study import read_study
 from tests.browser import open_browser

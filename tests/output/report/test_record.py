@@ -13,7 +13,8 @@ import pytest
 from longfat.analysis.verdict import Verdict, judge
 from longfat.common.checksum import FileSum, sealed
 from longfat.output.plot import Trace
-from longfat.output.report import origin, rendering, write_report
+from longfat.output.report import origin, rendering
+from longfat.output.report.files import write_report
 from longfat.output.report.origin import value_digest
 from longfat.output.report.record import RECORD, FileRecord, Record, read_record
 from longfat.study.text import StudyText

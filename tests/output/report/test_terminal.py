@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from longfat.analysis.verdict import Verdict, judge
+from longfat.cli.render.verdict import _blocks, print_verdict
 from longfat.execution.runs import Run
-from longfat.output.report import ReportFiles, print_verdict
-from longfat.output.report.terminal import _blocks
+from longfat.output.report.files import ReportFiles
 from longfat.output.report.values import Grid, Row, number_ranges
 
 

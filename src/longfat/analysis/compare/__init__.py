@@ -8,15 +8,12 @@ environment    what differs in kernel, tools and longfat
 ranktest       whether numbers of some seeds differ, discoveries among many such
 differences    what differs in the results, and how much it is worth
 compared       all of it as a value
-tally          what the differences of many cases amount to
 moments        of two runs, when their series part
-terminal       the tables
 """
 
 from longfat.analysis.compare.compared import Compared, Contrast, compare_sides, compare_verdicts
 from longfat.analysis.compare.differences import Difference, Significance
 from longfat.analysis.compare.sides import Side, make_side
-from longfat.analysis.compare.terminal import print_compared, print_moments
 
 __all__ = [
     "Compared",
@@ -27,6 +24,4 @@ __all__ = [
     "compare_sides",
     "compare_verdicts",
     "make_side",
-    "print_compared",
-    "print_moments",
 ]

@@ -1,4 +1,4 @@
-"""How the answer to a query is shown: as a table, JSON, CSV or a Parquet file."""
+"""The answer to a query as a table, JSON, CSV or a Parquet file; and the list of all tables."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
-from rich.table import Table
 from rich.text import Text
 
+from longfat.analysis.query import METRIC, OF_RUN, quoted
 from longfat.cli.console import echo
+from longfat.cli.render.tables import GAP, plain_table, print_table
 from longfat.common.modes import file_mode
 from longfat.common.terminal_text import printable_line
 from longfat.errors import InputError
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
 
-MOST_ROWS = 40
+    from longfat.analysis.query import Catalog, Column
+
+MAX_ROWS = 40
 """How many rows are shown on a terminal, unless all are requested."""
 
-_GAP = 2
 _BATCH_ROWS = 4096
-_LONGEST_CELL = 60
-_PIPE_WIDTH = 100_000
+_MAX_CELL_LENGTH = 60
+_MAX_NAMES = 60
+_EXAMPLE = "select study, count(*) as runs, sum(wall_s) as wall_s from runs group by study"
 _ENDING = re.compile(r"(?:^|[._])(bps|bytes|s)$")
 _SIMPLE = re.compile(r"[\w.+-]+")
 # Functions whose value has the unit of what they are taken of.
@@ -46,7 +49,7 @@ _SAME_UNIT = re.compile(
 )
 
 
-def show(answer: pa.Table, *, console: Console, show_all: bool) -> list[str]:
+def print_answer(answer: pa.Table, *, console: Console, show_all: bool) -> list[str]:
     """Print an answer as a table; on a terminal only what can be read there.
 
     Args:
@@ -60,7 +63,7 @@ def show(answer: pa.Table, *, console: Console, show_all: bool) -> list[str]:
     if not console.is_terminal or show_all:
         _show_all(answer)
         return []
-    shown = answer.slice(0, MOST_ROWS)
+    shown = answer.slice(0, MAX_ROWS)
     columns = [
         [_cell(value, _unit(name)) for value in shown.column(index).to_pylist()]
         for index, name in enumerate(answer.column_names)
@@ -68,7 +71,7 @@ def show(answer: pa.Table, *, console: Console, show_all: bool) -> list[str]:
     count = len(columns)
     if count:
         count = _fitting(answer.column_names, columns, console.width)
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+    table = plain_table()
     for index, name in enumerate(answer.column_names[:count]):
         right = _is_number(answer.column(index))
         table.add_column(
@@ -76,7 +79,7 @@ def show(answer: pa.Table, *, console: Console, show_all: bool) -> list[str]:
         )
     for row in zip(*columns[:count], strict=True):
         table.add_row(*(Text(cell) for cell in row))
-    print_table(table, console)
+    console.print(table)
     notes = []
     if shown.num_rows < answer.num_rows:
         notes.append(f"{shown.num_rows:,} of {answer.num_rows:,} rows: --all shows all")
@@ -103,7 +106,7 @@ def _show_all(answer: pa.Table) -> None:
         for cell, width, is_right in zip(cells, widths, right, strict=True):
             space = " " * (width - cell_len(cell))
             padded.append(space + cell if is_right else cell + space)
-        return (" " * _GAP).join(padded).rstrip()
+        return (" " * GAP).join(padded).rstrip()
 
     print(line(names))
     for row in _rows(answer):
@@ -119,24 +122,12 @@ def _rows(answer: pa.Table) -> Iterator[tuple[Any, ...]]:
 
 def _fitting(names: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> int:
     """Return how many columns have room beside each other; at least one."""
-    left = width + _GAP
+    left = width + GAP
     for count, (name, cells) in enumerate(zip(names, columns, strict=True)):
-        left -= max(map(cell_len, (name, *cells))) + _GAP
+        left -= max(map(cell_len, (name, *cells))) + GAP
         if left < 0:
             return max(1, count)
     return len(names)
-
-
-def print_table(table: Table, console: Console) -> None:
-    """Print a table; into a pipe as wide as it is, without spaces at the lines' ends."""
-    if console.is_terminal:
-        console.print(table)
-        return
-    # Keep names whole in a pipe.
-    with console.capture() as captured:
-        console.print(table, width=_PIPE_WIDTH)
-    for line in captured.get().splitlines():
-        echo(line.rstrip())
 
 
 def _unit(column: str) -> Unit | None:
@@ -163,7 +154,7 @@ def _cell(value: Any, unit: Unit | None) -> str:
         return str(value)
     text = json.dumps(_plain(value)) if isinstance(value, list | dict) else str(value)
     text = printable_line(text)
-    return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
+    return text if len(text) <= _MAX_CELL_LENGTH else f"{text[: _MAX_CELL_LENGTH - 1]}…"
 
 
 def _is_number(column: pa.ChunkedArray) -> bool:
@@ -247,3 +238,51 @@ def _plain(value: Any) -> Any:
 
 def _field(value: Any) -> Any:
     return json.dumps(_plain(value)) if isinstance(value, list | dict) else value
+
+
+def print_tables(catalog: Catalog, *, console: Console, as_json: bool) -> None:
+    """Print the tables of a catalog with their columns, and an example of a query."""
+    if as_json:
+        listed = [
+            {
+                "table": table.name,
+                "row": table.text,
+                "columns": [
+                    {"name": one.name, "unit": one.unit, "text": one.text} for one in table.columns
+                ],
+            }
+            for table in catalog.tables
+        ]
+        echo(json.dumps(listed, indent=2))
+        return
+    common = [one.name for one in OF_RUN]
+    text = f"{catalog.runs:,} runs. All tables but claims begin with {', '.join(common)}."
+    console.print(Text(text), soft_wrap=True)
+    for table in catalog.tables:
+        whole = table.name in ("runs", "claims")
+        own = [one for one in table.columns if whole or one.name not in common]
+        console.print()
+        title = Text(table.name, style="bold").append(f"  {table.text}", style="not bold")
+        console.print(title, soft_wrap=True)
+        _columns(own, console)
+    console.print("\nexample", style="bold")
+    console.print(Text(f'  longfat query "{_EXAMPLE}"'), soft_wrap=True)
+
+
+def _columns(columns: Sequence[Column], console: Console) -> None:
+    table = plain_table("", "")
+    table.columns[1].style = "dim"
+    table.add_column(style="dim")
+    names = []
+    for one in columns:
+        if one.text and one.text != METRIC:
+            table.add_row(Text(f"  {one.name}"), one.unit, Text(one.text))
+        else:
+            names.append(quoted(one.name) if one.text else one.name)
+    print_table(table, console=console)
+    if names:
+        more = len(names) - _MAX_NAMES
+        more_text = [f"and {more:,} more: --tables --json lists all"] if more > 0 else []
+        text = Text(", ".join([*names[:_MAX_NAMES], *more_text]))
+        for line in text.wrap(console, console.width - GAP):
+            console.print(Text("  ").append(line), soft_wrap=True)

@@ -2,7 +2,8 @@
 
 All text goes through rich as `Text`, never as markup, so that brackets in a
 study's text are printed literally. Tables fit 80 columns; one that has a column for
-each case is broken into blocks where the cases are many.
+each case is broken into blocks where the cases are many. Of a large grid, a screen of cases
+is printed, a line for each; the page has all of them, and `longfat query` queries them.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
+from longfat.cli.render.tables import GAP, grid_table, plain_table, print_heading, print_trimmed
+from longfat.output.report.case_table import case_table
 from longfat.output.report.intervals import interval_rates
 from longfat.output.report.scope import report_scope
 from longfat.output.report.tallies import tally_lines
-from longfat.output.report.terminal_cases import print_cases
 from longfat.output.report.values import (
     BAND,
     MISSING,
@@ -43,12 +44,13 @@ if TYPE_CHECKING:
     from longfat.output.report.files import ReportFiles
 
 _STYLES = {"holds": "green", "FAILS": "bold red", "not judged": "yellow"}
-_GAP = 2
 
 # More than this would hide the results; the page has them all.
-_MOST_SECONDS = 10
-_MOST_FLOWS = 4
-_MOST_RUNS = 12
+_MAX_SECONDS = 10
+_MAX_FLOWS = 4
+_MAX_RUNS = 12
+_MAX_CASES = 24
+_MAX_HEAD_WIDTH = 12  # characters; a longer head is broken over lines
 
 
 def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | None) -> None:
@@ -62,14 +64,7 @@ def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | No
     Raises:
         MachineError: a report of iperf3 cannot be read.
     """
-    if console.is_terminal:
-        _print_all(verdict, console, files)
-        return
-    with console.capture() as captured:
-        _print_all(verdict, console, files)
-    # rich pads lines with spaces, which are of no use in a file or a pipe.
-    for line in captured.get().splitlines():
-        console.out(line.rstrip(), highlight=False)
+    print_trimmed(lambda same: _print_all(verdict, same, files), console=console)
 
 
 def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
@@ -78,11 +73,11 @@ def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) ->
     _print_comparison(verdict, console)
     each = report_scope(verdict).over_time
     if each and (grid := metric_grid(verdict)) is not None:
-        _heading(console, "Measured")
+        print_heading(console, "Measured")
         _print_grid(grid, console)
     elif not each:
-        _heading(console, "Measured", "medians over the seeds" if verdict.many_seeds else "")
-        print_cases(verdict, console)
+        print_heading(console, "Measured", "medians over the seeds" if verdict.many_seeds else "")
+        _print_cases(verdict, console)
     _print_seconds(verdict, console)
     _print_claims(verdict, console)
     if each:
@@ -90,22 +85,13 @@ def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) ->
     _print_files(verdict, console, files)
 
 
-def _heading(console: Console, title: str, beside: str = "") -> None:
-    console.print()
-    console.print(Text.assemble((title, "bold"), f"  {beside}" if beside else ""))
-
-
-def _plain_table() -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
-
-
 def _print_comparison(verdict: Verdict, console: Console) -> None:
     groups = comparison_groups(verdict)
     if not groups or verdict.study.published is None:
         return
-    _heading(console, "Published and measured")
+    print_heading(console, "Published and measured")
     console.print(Text(f"published: {verdict.study.published.source}", style="dim"))
-    table = _plain_table()
+    table = plain_table()
     # A long label is wrapped, rather than a number.
     table.add_column("metric", overflow="fold")
     for head in comparison_columns(verdict):
@@ -128,7 +114,7 @@ def _print_grid(grid: Grid, console: Console) -> None:
     for index, block in enumerate(_blocks(grid, console.width)):
         if index:
             console.print()
-        table = _plain_table()
+        table = plain_table()
         table.add_column("", no_wrap=True)
         for column in block.columns:
             table.add_column(Text(column, style="bold"), justify="right", overflow="fold")
@@ -139,14 +125,14 @@ def _print_grid(grid: Grid, console: Console) -> None:
 
 def _blocks(grid: Grid, width: int) -> Iterator[Grid]:
     """Break a table into some that are no wider than the terminal."""
-    room = width - max((len(row.label) for row in grid.rows), default=0) - _GAP
+    room = width - max((len(row.label) for row in grid.rows), default=0) - GAP
     first = 0
     while first < len(grid.columns):
         last, used = first, 0
         while last < len(grid.columns):
             for column in range(last, last + grid.together):
                 cells = [row.cells[column] for row in grid.rows]
-                used += max(map(len, [grid.columns[column], *cells])) + _GAP
+                used += max(map(len, [grid.columns[column], *cells])) + GAP
             if used > room and last > first:
                 break
             last += grid.together
@@ -156,15 +142,45 @@ def _blocks(grid: Grid, width: int) -> Iterator[Grid]:
         first = last
 
 
+def _print_cases(verdict: Verdict, console: Console) -> None:
+    """Print a line for each case, with the main metrics as far as the console is wide."""
+    cases = case_table(verdict)
+    if not cases.rows:
+        return
+    rows = range(min(cases.rows, _MAX_CASES))
+    name, *measured = [one for one in cases.plain if one.numeric or one is cases.columns[0]]
+    table = plain_table()
+    table.add_column(name.head, no_wrap=True)
+    used = max((len(name.cell(row)) for row in rows), default=0) + GAP
+    shown = [name]
+    for column in measured:
+        words = [*column.head.split(), *(column.cell(row) for row in rows)]
+        width = max(map(len, words))
+        head = max(width, min(len(column.head), _MAX_HEAD_WIDTH))
+        if used + head + GAP > console.width:
+            break
+        used += head + GAP
+        table.add_column(Text(column.head), justify="right", overflow="fold", max_width=head)
+        shown.append(column)
+    for row in rows:
+        table.add_row(*(Text(column.cell(row)) for column in shown))
+    console.print(table)
+    if cases.rows > len(rows):
+        note = (
+            f"... and {cases.rows - len(rows):,} more cases, in the report and in `longfat query`"
+        )
+        console.print(Text(note, style="dim"))
+
+
 def _print_seconds(verdict: Verdict, console: Console) -> None:
     """Print the throughput of each interval in one line a flow, where that stays small."""
     series = interval_rates(verdict)
     longest = max((len(one.bps) for one in series), default=0)
-    if not 0 < longest <= _MOST_SECONDS or len(series) > _MOST_FLOWS:
+    if not 0 < longest <= _MAX_SECONDS or len(series) > _MAX_FLOWS:
         return
     which = f", with seed {_first_seeds(verdict)}" if verdict.many_seeds else ""
-    _heading(console, f"Throughput of each interval, in Gbit/s{which}")
-    table = _plain_table()
+    print_heading(console, f"Throughput of each interval, in Gbit/s{which}")
+    table = plain_table()
     table.add_column("", no_wrap=True)
     for _ in range(longest):
         table.add_column("", justify="right", no_wrap=True)
@@ -182,10 +198,8 @@ def _print_claims(verdict: Verdict, console: Console) -> None:
     rows = claim_rows(verdict)
     if not rows:
         return
-    _heading(console, "Claims", claims_summary(verdict))
-    table = Table.grid(padding=(0, _GAP, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column()
+    print_heading(console, "Claims", claims_summary(verdict))
+    table = grid_table("lw")
     for row, judged in zip(rows, verdict.claims, strict=True):
         table.add_row(Text(row.verdict, style=_STYLES[row.verdict]), _claim_text(row, judged))
     console.print(table)
@@ -210,7 +224,7 @@ def _print_windows(verdict: Verdict, console: Console) -> None:
     windows, omissions = flow_windows(verdict)
     if not windows and not omissions:
         return
-    _heading(console, "Window arithmetic")
+    print_heading(console, "Window arithmetic")
     if windows:
         _print_grid(window_grid(windows), console)
     for note in window_notes(windows, omissions):
@@ -218,9 +232,9 @@ def _print_windows(verdict: Verdict, console: Console) -> None:
 
 
 def _print_files(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
-    _heading(console, "Files")
+    print_heading(console, "Files")
     lines = [("runs", path) for runs in verdict.runs.values() for path in _run_paths(runs)]
-    if len(lines) > _MOST_RUNS:
+    if len(lines) > _MAX_RUNS:
         folders = dict.fromkeys(run.folder.parent for run in verdict.first_runs.values())
         lines = [("runs", f"{_shown(folder)}/*-seed*") for folder in folders]
     if files is not None:

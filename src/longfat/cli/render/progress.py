@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from longfat.cli.number_words import format_time
+from longfat.cli.render.number_text import format_time
 from longfat.execution import RunObserver
 from longfat.execution.compile import expected_virtual_s
 

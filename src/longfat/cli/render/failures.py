@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from longfat.cli.number_words import format_count
+from longfat.cli.render.number_text import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,29 +1,30 @@
-"""The texts of the comparison's tables and lists: all numbers are formatted here."""
+"""The texts of a comparison's tables and lists: all of its numbers are formatted here.
+
+The differences of many cases are summarised by metric (`tallies`): if a whole grid changed
+alike, a line for each case shows less than one for all.
+"""
 
 from __future__ import annotations
 
+import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.analysis.compare.compared import CORRECTION, TEST, Compared, Contrast
-from longfat.analysis.compare.differences import Significance
+from longfat.analysis.compare.differences import Difference, Significance
 from longfat.analysis.compare.false_discovery import LEVEL
 from longfat.analysis.compare.ranktest import is_exact, least_p, seeds_needed
+from longfat.cli.render.number_text import format_count
 from longfat.model.metric import Unit
-from longfat.model.units import format_quantity, format_range
+from longfat.model.units import format_quantity
+from longfat.output.report.values import MISSING, number_ranges
 
 if TYPE_CHECKING:
-    from longfat.analysis.compare.differences import Difference
     from longfat.analysis.compare.sides import Side
-    from longfat.analysis.compare.tally import Tally
     from longfat.model.spread import Spread
 
-MISSING = "-"
-"""The text for a missing number."""
-
-BAND = "5-95 %"
-"""The head of a column of bands: in the unit of the median before it."""
 
 SIGNIFICANCE_TEXTS = {
     Significance.REAL: "yes",
@@ -37,31 +38,98 @@ SIGNIFICANCE_TEXTS = {
 """The texts of the column `real`."""
 
 _MANY_TIMES = 10
-_MOST_NAMED = 4
+_MAX_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """The differences of one metric with the same significance.
+
+    Attributes:
+        title: what tables call the metric.
+        unit: its base unit.
+        significance: that of the differences.
+        moved: the differences, the largest first.
+        cases: how many cases have the metric.
+    """
+
+    title: str
+    unit: Unit
+    significance: Significance
+    moved: tuple[Difference, ...]
+    cases: int
+
+    @property
+    def up(self) -> int:
+        """Return in how many cases B has more."""
+        return sum(one.up for one in self.moved)
+
+    @property
+    def down(self) -> int:
+        """Return in how many cases B has less."""
+        return len(self.moved) - self.up
+
+    @property
+    def relative(self) -> float | None:
+        """Return the median of the changes as parts of A's medians; None where one has none."""
+        parts = [one.relative for one in self.moved]
+        known = [part for part in parts if part is not None]
+        return statistics.median(known) if len(known) == len(parts) else None
+
+    @property
+    def change(self) -> float:
+        """Return the median of the changes, in the base unit."""
+        return statistics.median(one.change or 0.0 for one in self.moved)
+
+    @property
+    def size(self) -> float:
+        """Return how large it is among others: the median size times the share of cases moved."""
+        return statistics.median(one.size for one in self.moved) * len(self.moved) / self.cases
+
+
+def tallies(
+    differences: Sequence[Difference], significances: Iterable[Significance]
+) -> list[Tally]:
+    """Count the differences by metric.
+
+    Args:
+        differences: those of all cases.
+        significances: those to report, in the order of the report.
+
+    Returns:
+        For each significance in turn the metrics, the largest change first.
+    """
+    cases = Counter(one.metric for one in differences)
+    groups: dict[tuple[Significance, str], list[Difference]] = {}
+    for one in differences:
+        groups.setdefault((one.significance, one.metric), []).append(one)
+    found = []
+    for significance in significances:
+        with_this = [
+            Tally(
+                title=moved[0].title,
+                unit=moved[0].unit,
+                significance=significance,
+                moved=tuple(sorted(moved, key=lambda one: -one.size)),
+                cases=cases[metric],
+            )
+            for (found_significance, metric), moved in groups.items()
+            if found_significance is significance
+        ]
+        found += sorted(with_this, key=lambda one: -one.size)
+    return found
 
 
 def side_line(side: Side) -> str:
     """Return what a side is made of, such as `2 cases, seeds 1-6, Linux 6.1.192`."""
-    cases = counted(len(side.runs), "case")
+    cases = format_count(len(side.runs), "case")
     seeds = side.seeds
-    which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {_ranges(seeds)}"
+    which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {number_ranges(seeds)}"
     releases = sorted({run.kernel["release"] for run in side.all_runs})
     return f"{cases}, {which}, Linux {' and '.join(releases)}"
 
 
-def _ranges(numbers: Sequence[int]) -> str:
-    """Return increasing numbers in short form: `1-20, 25`."""
-    in_a_row = groupby(enumerate(numbers), key=lambda one: one[1] - one[0])
-    ends = [[number for _, number in of] for _, of in in_a_row]
-    return ", ".join(f"{of[0]}-{of[-1]}" if len(of) > 1 else f"{of[0]}" for of in ends)
-
-
-def counted(count: int, what: str) -> str:
-    """Return a number of things in words, such as `1 case` or `2,000 cases`."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def some(names: Sequence[str], *, most: int = _MOST_NAMED) -> str:
+def some(names: Sequence[str], *, most: int = _MAX_NAMED) -> str:
     """Return the first of many names, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
@@ -70,13 +138,6 @@ def some(names: Sequence[str], *, most: int = _MOST_NAMED) -> str:
 def median_text(spread: Spread | None, unit: Unit) -> str:
     """Return a median with its unit; a dash where there are no numbers."""
     return MISSING if spread is None else format_quantity(spread.median, unit)
-
-
-def band_text(spread: Spread | None, unit: Unit) -> str:
-    """Return the 5-95 % band of a spread, in the unit of its median."""
-    if spread is None or spread.count < 2:
-        return MISSING
-    return format_range(spread.low, spread.high, unit, like=spread.median)
 
 
 def change_text(change: float | None, relative: float | None, unit: Unit) -> str:
@@ -121,7 +182,7 @@ def tally_text(tally: Tally, *, alone: bool) -> str:
         text = _numbers(largest)
         return text if alone else f"{text} in {largest.case}"
     change = change_text(tally.change, tally.relative, tally.unit)
-    cases = counted(tally.cases, "case")
+    cases = format_count(tally.cases, "case")
     if tally.significance is Significance.ONE_SIDED:
         return f"on one side only, in {len(tally.moved):,} of {cases}"
     ways = [("up", tally.up), ("down", tally.down)]
@@ -148,12 +209,16 @@ def sameness_text(contrast: Contrast) -> str:
     if not seeds:
         return ""
     if contrast.identical:
-        return f"byte-identical: all {counted(seeds, 'run')}" if seeds > 1 else "byte-identical"
+        return (
+            f"byte-identical: all {format_count(seeds, 'run')}" if seeds > 1 else "byte-identical"
+        )
     if not equal:
         return ""
     whole = [one.case for one in contrast.sameness if one.equal == one.seeds > 0]
     of_cases = f" (every common seed of {some(whole)})" if whole else ""
-    return f"{equal:,} of {counted(seeds, 'run')} with a common seed are byte-identical{of_cases}"
+    return (
+        f"{equal:,} of {format_count(seeds, 'run')} with a common seed are byte-identical{of_cases}"
+    )
 
 
 def notes(compared: Compared) -> list[str]:
@@ -161,7 +226,7 @@ def notes(compared: Compared) -> list[str]:
     significance = {one.significance for of in compared.contrasts for one in of.differences}
     found = []
     if compared.tests:
-        comparisons = counted(compared.tests, "comparison")
+        comparisons = format_count(compared.tests, "comparison")
         found.append(
             f"real: {TEST}, {_exactly(compared)}; of those called real at most "
             f"{compared.level * 100:.0f} % are false in the mean ({CORRECTION}, {comparisons})."

@@ -1,7 +1,7 @@
 """What `longfat compare` prints: what is real and largest first, then the numbers.
 
 All text goes through rich as `Text`, never as markup: brackets in a study's
-words stay what they are. Tables fit 80 columns.
+text stay what they are. Tables fit 80 columns.
 """
 
 from __future__ import annotations
@@ -9,17 +9,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from longfat.analysis.compare.differences import Significance
-from longfat.analysis.compare.tally import tallies
-from longfat.analysis.compare.wording import (
-    BAND,
+from longfat.cli.render.comparison_text import (
     SIGNIFICANCE_TEXTS,
-    band_text,
     change_text,
-    counted,
     median_text,
     notes,
     p_text,
@@ -27,33 +22,37 @@ from longfat.analysis.compare.wording import (
     side_line,
     some,
     superiority_text,
+    tallies,
     tally_text,
 )
+from longfat.cli.render.number_text import format_count
+from longfat.cli.render.tables import GAP, grid_table, plain_table, print_heading, print_trimmed
+from longfat.output.report.values import BAND, band_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
     from longfat.analysis.compare.changes import Change
     from longfat.analysis.compare.compared import Compared, Contrast
     from longfat.analysis.compare.differences import Difference
     from longfat.analysis.compare.moments import Moment
 
-_GAP = 2
 _NARROW = 92  # columns below which a table of bands needs smaller gaps
 _WIDE = 110  # columns from which p and the share of B > A have room
-_LEAST_LABEL = 17  # "  retransmissions", whole
+_MIN_LABEL = 17  # "  retransmissions", whole
 
 # What is longer drowns what matters; --all prints it whole.
-_MOST_CHANGES = 15
-_MOST_TALLIES = 12
-_MOST_ROWS = 40
-_MOST_LARGEST = 20
-_LEAST_ROWS = 10
-_MOST_COLUMNS = 3
+_MAX_CHANGES = 15
+_MAX_TALLIES = 12
+_MAX_ROWS = 40
+_MAX_LARGEST = 20
+_MIN_ROWS = 10
+_MAX_COLUMNS = 3
 
-_LONGEST_HEAD = 11
+_MAX_HEAD_LENGTH = 11
 _HEADINGS = {
     Significance.REAL: "What is real",
     Significance.STEADY: "What differs steadily",
@@ -72,14 +71,7 @@ def print_compared(compared: Compared, *, console: Console, show_all: bool = Fal
         console: where to print; its width decides which columns there are.
         show_all: leave nothing out.
     """
-    if console.is_terminal:
-        _print_all(compared, console, show_all)
-        return
-    with console.capture() as captured:
-        _print_all(compared, console, show_all)
-    # rich fills lines up with spaces, which a file or a pipe has no use for.
-    for line in captured.get().splitlines():
-        console.out(line.rstrip(), highlight=False)
+    print_trimmed(lambda same: _print_all(compared, same, show_all), console=console)
 
 
 def print_moments(moments: Sequence[Moment], *, console: Console) -> None:
@@ -92,22 +84,16 @@ def print_moments(moments: Sequence[Moment], *, console: Console) -> None:
     parted = [one for one in moments if one.time_s is not None]
     if not parted:
         return
-    _heading(console, "When the series part", "in virtual time after the traffic's start")
-    table = _grid(columns=3, fold=2)
+    print_heading(console, "When the series part", "in virtual time after the traffic's start")
+    table = grid_table("llw", overflow="fold")
     for one in parted:
-        seen = [f"{it.column} {it.a} -> {it.b}" for it in one.seen[:_MOST_COLUMNS]]
-        if len(one.seen) > _MOST_COLUMNS:
-            seen.append(f"and {len(one.seen) - _MOST_COLUMNS} more")
+        seen = [f"{it.column} {it.a} -> {it.b}" for it in one.seen[:_MAX_COLUMNS]]
+        if len(one.seen) > _MAX_COLUMNS:
+            seen.append(f"and {len(one.seen) - _MAX_COLUMNS} more")
         text = ", ".join(seen) or "a row that only one of them has"
         about = f"{one.about}: " if one.about else ""
         table.add_row(Text(one.series), Text(f"{one.time_s:.6g} s"), Text(f"{about}{text}"))
-    if console.is_terminal:
-        console.print(table)
-    else:
-        with console.capture() as captured:
-            console.print(table)
-        for line in captured.get().splitlines():
-            console.out(line.rstrip(), highlight=False)
+    print_trimmed(lambda same: same.print(table), console=console)
     if equal := [one.series for one in moments if one.time_s is None]:
         console.print(Text(f"equal throughout: {', '.join(equal)}"))
 
@@ -128,21 +114,8 @@ def _print_all(compared: Compared, console: Console, show_all: bool) -> None:
             console.print(Text(note, style="dim"))
 
 
-def _heading(console: Console, title: str, beside: str = "") -> None:
-    console.print()
-    console.print(Text.assemble((title, "bold"), f"  {beside}" if beside else ""))
-
-
-def _grid(*, columns: int, fold: int) -> Table:
-    """Return a table without heads, of whose columns one may fold."""
-    table = Table.grid(padding=(0, _GAP, 0, 0))
-    for index in range(columns):
-        table.add_column(no_wrap=index != fold, overflow="fold")
-    return table
-
-
 def _print_head(contrast: Contrast, console: Console) -> None:
-    table = _grid(columns=3, fold=1)
+    table = grid_table("lwl", overflow="fold")
     for letter, side in (("A", contrast.a), ("B", contrast.b)):
         table.add_row(Text(letter, style="bold"), Text(side.label, style="bold"), side_line(side))
     console.print(table)
@@ -153,7 +126,7 @@ def _print_head(contrast: Contrast, console: Console) -> None:
 def _print_broken(contrast: Contrast, console: Console, show_all: bool) -> None:
     if not contrast.broken:
         return
-    _heading(console, "Runs that should be equal and are not")
+    print_heading(console, "Runs that should be equal and are not")
     console.print(
         Text(
             "Case, kernel and tools are the same, so the bytes should be: one of the two was "
@@ -161,18 +134,18 @@ def _print_broken(contrast: Contrast, console: Console, show_all: bool) -> None:
             style="red",
         )
     )
-    for a, b in contrast.broken if show_all else contrast.broken[:_MOST_CHANGES]:
+    for a, b in contrast.broken if show_all else contrast.broken[:_MAX_CHANGES]:
         console.print(Text(f"{a.folder}  {b.folder}", style="red"), soft_wrap=True)
     if not show_all:
-        _print_more(len(contrast.broken) - _MOST_CHANGES, "pair", console)
+        _print_more(len(contrast.broken) - _MAX_CHANGES, "pair", console)
 
 
 def _print_changes(contrast: Contrast, console: Console, show_all: bool) -> None:
     matching = contrast.matching
     if contrast.changes or matching.only_a or matching.only_b:
-        _heading(console, "What differs in the cases")
+        print_heading(console, "What differs in the cases")
     pairs = len(matching.pairs)
-    cut = contrast.changes if show_all else contrast.changes[:_MOST_CHANGES]
+    cut = contrast.changes if show_all else contrast.changes[:_MAX_CHANGES]
     for cases, changes in groupby(cut, key=lambda one: one.cases):
         indent = ""
         if pairs > 1:
@@ -188,7 +161,7 @@ def _print_changes(contrast: Contrast, console: Console, show_all: bool) -> None
             shown = ", ".join(only) if show_all else some(only, most=8)
             console.print(Text(f"only in {letter}: {shown}"))
     if contrast.environment:
-        _heading(console, "What differs around them")
+        print_heading(console, "What differs around them")
         for change in contrast.environment:
             _print_change(change, console, "")
 
@@ -213,14 +186,14 @@ def _print_change(change: Change, console: Console, indent: str) -> None:
 
 def _print_more(count: int, what: str, console: Console) -> None:
     if count > 0:
-        console.print(Text(f"{counted(count, f'more {what}')}: --all", style="dim"))
+        console.print(Text(f"{format_count(count, f'more {what}')}: --all", style="dim"))
 
 
 def _print_claims(contrast: Contrast, console: Console) -> None:
     if not contrast.claims:
         return
-    _heading(console, "Claims with different results")
-    table = _grid(columns=2, fold=1)
+    print_heading(console, "Claims with different results")
+    table = grid_table("lw", overflow="fold")
     for claim in contrast.claims:
         table.add_row(
             Text(f"{_HOLDS[claim.a]} -> {_HOLDS[claim.b]}", style="yellow"), Text(claim.text)
@@ -234,20 +207,20 @@ def _print_tallies(contrast: Contrast, console: Console, show_all: bool) -> None
     for significance, with_this in groupby(found, key=lambda one: one.significance):
         rows = list(with_this)
         moved = sum(len(row.moved) for row in rows)
-        total = counted(len(contrast.differences), "comparison")
-        _heading(console, _HEADINGS[significance], f"{moved:,} of {total}")
-        table = _grid(columns=2, fold=1)
-        for row in rows if show_all else rows[:_MOST_TALLIES]:
+        total = format_count(len(contrast.differences), "comparison")
+        print_heading(console, _HEADINGS[significance], f"{moved:,} of {total}")
+        table = grid_table("lw", overflow="fold")
+        for row in rows if show_all else rows[:_MAX_TALLIES]:
             table.add_row(Text(row.title), Text(tally_text(row, alone=alone)))
         console.print(table)
         if not show_all:
-            _print_more(len(rows) - _MOST_TALLIES, "metric", console)
+            _print_more(len(rows) - _MAX_TALLIES, "metric", console)
     if contrast.of(Significance.REAL):
         return
     if contrast.of(Significance.UNPROVEN):
-        _heading(console, "No difference is real")
+        print_heading(console, "No difference is real")
     elif contrast.of(Significance.FEW):
-        _heading(console, "Too few seeds to judge significance")
+        print_heading(console, "Too few seeds to judge significance")
 
 
 def _print_table(contrast: Contrast, console: Console, show_all: bool) -> None:
@@ -256,7 +229,7 @@ def _print_table(contrast: Contrast, console: Console, show_all: bool) -> None:
     if chosen:
         same = len(contrast.differences) - len(rows)
         beside = f"{same:,} of {len(contrast.differences):,} are the same" if same else ""
-        _heading(console, "Results", beside)
+        print_heading(console, "Results", beside)
         console.print(_table(contrast, chosen, console.width))
     if not show_all:
         _print_more(len(rows) - len(chosen), "row", console)
@@ -264,24 +237,23 @@ def _print_table(contrast: Contrast, console: Console, show_all: bool) -> None:
 
 def _chosen(rows: Sequence[Difference]) -> Sequence[Difference]:
     """Return the rows to show of many: the largest that differ, then those that come nearest."""
-    if len(rows) <= _MOST_ROWS:
+    if len(rows) <= _MAX_ROWS:
         return rows
     notable = sorted((one for one in rows if one.significance.differs), key=lambda one: -one.size)
     others = [one for one in rows if not one.significance.differs]
     others.sort(key=lambda one: (1.0 if one.p is None else one.p, -one.size))
-    count = max(0, _LEAST_ROWS - len(notable))
-    kept = {id(one) for one in (*notable[:_MOST_LARGEST], *others[:count])}
+    count = max(0, _MIN_ROWS - len(notable))
+    kept = {id(one) for one in (*notable[:_MAX_LARGEST], *others[:count])}
     return [one for one in rows if id(one) in kept]
 
 
 def _table(contrast: Contrast, chosen: Iterable[Difference], width: int) -> Table:
     many = any(max(len(pair.a), len(pair.b)) > 1 for pair in contrast.matching.pairs)
     wide = many and width >= _WIDE
-    gap = 1 if many and width < _NARROW else _GAP
-    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
-    table.add_column("metric", overflow="fold", min_width=_LEAST_LABEL)
+    table = plain_table(gap=1 if many and width < _NARROW else GAP)
+    table.add_column("metric", overflow="fold", min_width=_MIN_LABEL)
     labels = [contrast.a.label, contrast.b.label]
-    if max(map(len, labels)) > _LONGEST_HEAD:
+    if max(map(len, labels)) > _MAX_HEAD_LENGTH:
         labels = ["A", "B"]
     heads = [head for label in labels for head in ([label, BAND] if many else [label])]
     heads += ["change", *(["B > A", "adj. p"] if wide else [])]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from longfat.analysis.grading import CHECKS
-from longfat.common.terminal_console import TerminalConsole
+from longfat.cli.render.tables import plain_table, print_table
 from longfat.common.terminal_text import printable_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from longfat.analysis.grading import Graded
-
-_PIPE_WIDTH = 2000
 
 
 def print_graded(graded: Sequence[Graded], *, console: Console, for_student: bool = False) -> None:
@@ -30,7 +26,7 @@ def print_graded(graded: Sequence[Graded], *, console: Console, for_student: boo
         for_student: print neither answer keys nor what hidden exercises found.
     """
     exercises = [score.exercise for score in graded[0].scores]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("student", no_wrap=True)
     for exercise in exercises:
         table.add_column(exercise.name, justify="right", no_wrap=True)
@@ -46,7 +42,7 @@ def print_graded(graded: Sequence[Graded], *, console: Console, for_student: boo
             *cells,
             "not graded" if one.failure else f"{one.total:g} of {one.most:g}",
         )
-    _print(table, console)
+    print_table(table, console=console)
     for one in graded:
         _print_reasons(one, console, for_student=for_student)
 
@@ -95,14 +91,3 @@ def _notes(graded: Graded, *, for_student: bool) -> Iterator[tuple[str, str]]:
     for problem in graded.visible_problems if for_student else graded.problems:
         if not any(problem.partition(": ")[2] in reason for reason in reasons):
             yield "note", problem
-
-
-def _print(table: Table, console: Console) -> None:
-    if console.is_terminal:
-        console.print(table)
-        return
-    wide = TerminalConsole(file=io.StringIO(), width=_PIPE_WIDTH)
-    with wide.capture() as captured:
-        wide.print(table)
-    for line in captured.get().splitlines():
-        console.out(line.rstrip(), highlight=False)
