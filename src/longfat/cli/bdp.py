@@ -10,10 +10,9 @@ import click
 from rich.text import Text
 
 from longfat.analysis.advice.arithmetic import compute
-from longfat.analysis.advice.arithmetic_lines import sections
-from longfat.analysis.advice.sums import text
 from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
+from longfat.cli.render.equations import sections, text
 from longfat.engine.kernel.version import USUAL, check_version
 from longfat.errors import InputError
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s

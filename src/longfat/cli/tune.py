@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longfat.analysis.advice.arithmetic import CONGESTIONS
 from longfat.analysis.advice.check import Checked, check_cases, judge_check
-from longfat.analysis.advice.need import CONGESTIONS
 from longfat.analysis.advice.tuning import tune as tune_path
 from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import json_option

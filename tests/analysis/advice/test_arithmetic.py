@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longfat.analysis.advice.arithmetic import Arithmetic, compute, receive_buffer_bytes
-from longfat.analysis.advice.arithmetic_lines import sections
-from longfat.analysis.advice.sums import Section, Sum, text
+from longfat.cli.render.equations import Section, Sum, sections, text
 from longfat.errors import InputError
 
 

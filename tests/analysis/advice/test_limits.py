@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.analysis.advice.limits import Limit, Link, Reading, Slice, classify
-from longfat.analysis.advice.spans import spans, together, total
+from longfat.analysis.advice.limits import (
+    Limit,
+    Link,
+    Reading,
+    Slice,
+    classify,
+    spans,
+    together,
+    total,
+)
 
 GREEDY = {"cwnd_bytes": 1e6, "in_flight_bytes": 1e6, "unsent_bytes": 1e6}
 

@@ -12,11 +12,10 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longfat.analysis.advice.arithmetic import CONGESTIONS, MOST_STREAMS
 from longfat.analysis.advice.check import DEFAULT, TUNED, check_cases, judge_check
 from longfat.analysis.advice.limits import Limit
-from longfat.analysis.advice.need import CONGESTIONS, MOST_STREAMS
-from longfat.analysis.advice.tuning import Tuning, tune
-from longfat.analysis.advice.tuning_lines import HOSTS, SENDER
+from longfat.analysis.advice.tuning import HOSTS, SENDER, Tuning, tune
 from longfat.cli.tune import tune as command
 from longfat.errors import InputError
 from longfat.execution import run_case

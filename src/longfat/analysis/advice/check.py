@@ -13,9 +13,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.advice.arithmetic import FRAME_BYTES, MOST_STREAMS
 from longfat.analysis.advice.diagnosis import Diagnosis, diagnose
-from longfat.analysis.advice.need import FRAME_BYTES, MOST_STREAMS
-from longfat.analysis.advice.tuning_lines import HOSTS
+from longfat.analysis.advice.tuning import HOSTS
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue, Tcp

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.applications import APPLICATIONS, examine_application
 from longfat.analysis.advice.facts import Fact, facts, udp_facts
-from longfat.analysis.advice.limits import Limit
+from longfat.analysis.advice.limits import Limit, Span, spans
 from longfat.analysis.advice.recommendation import Recommendation, recommendation
-from longfat.analysis.advice.spans import Span, spans
 from longfat.analysis.advice.subject import examine
 from longfat.common.extras import lazy
 from longfat.errors import InputError, MachineError

@@ -10,8 +10,7 @@ from longfat.analysis.advice.arithmetic import (
     machine_buffer_bytes,
     receive_buffer_bytes,
 )
-from longfat.analysis.advice.limits import MODEL_BASED
-from longfat.analysis.advice.spans import together
+from longfat.analysis.advice.limits import MODEL_BASED, together
 from longfat.model.flow_path import NotUnderstoodError, sender_and_receiver, sysctl
 from longfat.theory import bdp
 

@@ -14,10 +14,9 @@ from longfat.analysis.advice.evidence import (
     stream_readings,
     tcp_table,
 )
-from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify
+from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify, together, total
 from longfat.analysis.advice.link import LinkUse, RateOver, link_rates, queue_table, rate_over
 from longfat.analysis.advice.rows import inferred_slices
-from longfat.analysis.advice.spans import together, total
 from longfat.common.extras import lazy
 from longfat.model.flow_path import NotUnderstoodError, idle_rtt, sender_and_receiver, sysctl
 from longfat.model.metric import Unit

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from longfat.analysis.advice.arithmetic import rate_text, time_text
 from longfat.analysis.advice.check import DEFAULT, ENOUGH, TUNED
 from longfat.analysis.advice.limits import Limit
-from longfat.analysis.advice.need import rate_text, time_text
 from longfat.analysis.advice.recommendation import STUDY
 from longfat.cli.render.tables import grid_table, plain_table, print_heading, print_trimmed
 from longfat.model.metric import Unit
