@@ -15,7 +15,7 @@ from longfat.analysis.advice.limits import (
     Slice,
     classify,
     spans,
-    together,
+    merge_streams,
     total,
 )
 
@@ -189,7 +189,7 @@ def test_spans_cover_the_time_without_gaps(
 def test_streams_together_last_as_long_as_any_of_them(
     many: list[tuple[list[Reading], list[Link], bool]],
 ) -> None:
-    found = together([classify(r, links, model_based=m) for r, links, m in many])
+    found = merge_streams([classify(r, links, model_based=m) for r, links, m in many])
     for one in found:
         assert math.isclose(sum(one.seconds.values()), one.end_s - one.start_s, rel_tol=1e-6)
     edges = sorted((r[0].time_s, r[-1].time_s) for r, _, _ in many)
@@ -206,7 +206,7 @@ def test_two_streams_that_differ() -> None:
         Slice(start_s=0, end_s=1, seconds={Limit.LOSS: 1.0}),
         Slice(start_s=1, end_s=2, seconds={Limit.BOTTLENECK: 1.0}),
     )
-    assert total(together([one, two])) == {Limit.BOTTLENECK: 1.5, Limit.LOSS: 0.5}
+    assert total(merge_streams([one, two])) == {Limit.BOTTLENECK: 1.5, Limit.LOSS: 0.5}
 
 
 def test_seconds_are_merged_while_the_same_rules() -> None:

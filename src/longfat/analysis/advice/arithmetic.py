@@ -1,7 +1,18 @@
 """The arithmetic of a long, fat path, as done on paper.
 
-`compute` puts the formulas of `longfat.theory` together for one path;
-`arithmetic_lines` writes it down. Nothing is looked up on the host.
+`compute` evaluates the formulas of `longfat.theory` for one path, for `longfat bdp`;
+`compute_requirements` derives what the path requires of its hosts, for all advice on tuning. No
+host is inspected.
+
+How the kernel accounts for buffers depends on its version:
+
+* Before 6.6 half of a receive buffer is window (ip-sysctl.rst, `tcp_adv_win_scale`); since 6.6
+  the kernel starts from a half, too, and then measures the overhead of real packets.
+* A send buffer counts that overhead in every version.
+
+The share of a buffer that is left for data was measured (tests/belief/test_buffers.py): 0.76 with
+segmentation offload, 0.50 to 0.62 where every frame has a buffer of its own. So twice the BDP is
+right for both buffers of all versions.
 
 Sources, beside those of the formulas:
 
@@ -286,7 +297,7 @@ _FIRST_WITH_BBR = (4, 9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class PathRequirements:
     """What a path requires of its hosts.
 
     Attributes:
@@ -296,9 +307,9 @@ class Need:
         loss: the share of packets that the path loses; 0 for none.
         flows: the number of long flows through the router.
         buffer_bytes: the largest socket buffer that one stream needs.
-        buffer_why: its sum.
+        buffer_why: its equation.
         stream_bps: what one stream reaches at that loss, at most the goodput.
-        stream_why: its sum; empty where no loss limits it.
+        stream_why: its equation; empty where no loss limits it.
         streams: how many streams fill the path.
         goodput_bps: the payload that the rate carries.
     """
@@ -323,7 +334,7 @@ class Need:
         return min(self.goodput_bps, min(self.streams, MOST_STREAMS) * each_bps)
 
 
-def work_out(
+def compute_requirements(
     *,
     rate_bps: int,
     rtt_s: float,
@@ -331,8 +342,8 @@ def work_out(
     congestion: str,
     loss_fraction: float,
     flows: int,
-) -> Need:
-    """Do the sums of a path.
+) -> PathRequirements:
+    """Return what a path requires of its hosts.
 
     Args:
         rate_bps: the rate of the bottleneck, in bit/s.
@@ -363,7 +374,7 @@ def work_out(
     goodput_bps = rate_bps * MSS_BYTES / FRAME_BYTES
     stream_bps, stream_why = _stream(path, congestion, loss_fraction, goodput_bps)
     buffer_bytes, buffer_why = _buffer(path, congestion, loss_fraction)
-    return Need(
+    return PathRequirements(
         path=path,
         version=version,
         congestion=congestion,

@@ -19,7 +19,8 @@ this order:
    window has been cut before; **start-up** if not. If the link is not known and the window
    does not grow, it is **unknown**.
 
-Nothing here depends on runs, tables or iperf3.
+`merge_streams` combines the slices of parallel streams, and `spans` merges slices to rows of a
+table: in each second, what limited the flow most. Nothing here depends on runs, tables or iperf3.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def classify(
         One slice for each two readings of different time, in their order.
 
     Raises:
-        ValueError: the numbers of readings and links do not fit together.
+        ValueError: the numbers of readings and links do not fit merge_streams.
 
     A second in which the receiver's window limited the stream for 0.9 s, and
     the growing congestion window for the rest:
@@ -242,11 +243,11 @@ def _rest(before: Reading, after: Reading, link: Link, *, was_cut: bool) -> Limi
 
 
 def total(slices: Iterable[Slice]) -> dict[Limit, float]:
-    """Return the seconds by limit, the most first; they sum to the slices' length."""
+    """Return the seconds by limit, the largest first; they sum to the slices' length."""
     return _sums(one.seconds for one in slices)
 
 
-def together(streams: Sequence[Sequence[Slice]]) -> tuple[Slice, ...]:
+def merge_streams(streams: Sequence[Sequence[Slice]]) -> tuple[Slice, ...]:
     """Return the slices of a flow of parallel streams: the mean of them all.
 
     Args:

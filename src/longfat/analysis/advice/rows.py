@@ -10,7 +10,7 @@ from longfat.analysis.advice.arithmetic import (
     machine_buffer_bytes,
     receive_buffer_bytes,
 )
-from longfat.analysis.advice.limits import MODEL_BASED, together
+from longfat.analysis.advice.limits import MODEL_BASED, merge_streams
 from longfat.model.flow_path import NotUnderstoodError, sender_and_receiver, sysctl
 from longfat.theory import bdp
 
@@ -56,7 +56,7 @@ def inferred_slices(
         ]
         links = [use.between(row.start_s, row.end_s, mss_bytes=mss_bytes) for row in rows]
         streams.append(inferred.infer(rows, links, known))
-    return together(streams) if streams else ()
+    return merge_streams(streams) if streams else ()
 
 
 def _known(run: Run, flow: Bulk, congestion: str) -> inferred.Known:

@@ -1,7 +1,10 @@
 """What to set on a long, fat path, and why: each line with its arithmetic.
 
-`tune` is the entry point. `need` does the arithmetic, by the formulas of `longfat.theory`;
-`tuning_lines` and `tuning_notes` derive the advice. No host is inspected.
+`tune` is the entry point: it derives lines to paste, settings to keep and notes from what
+`compute_requirements` says of the path. No host is inspected.
+
+The largest buffer is a bound of the kernel's tuning and no reservation: too large costs memory
+only where a receiver reads slowly.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from longfat.analysis.advice import arithmetic
 from longfat.analysis.advice.arithmetic import (
     FRAME_BYTES,
     MOST_STREAMS,
-    Need,
+    PathRequirements,
+    compute_requirements,
     rate_text,
     time_text,
-    work_out,
 )
 from longfat.analysis.advice.limits import MODEL_BASED
 from longfat.analysis.advice.recommendation import Line
@@ -29,7 +32,6 @@ from longfat.theory import bdp, buffers, tbf
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from longfat.analysis.advice.arithmetic import Need
 
 HOSTS = "both hosts"
 ASKING_HOSTS = "both hosts, for programs that set a buffer size themselves"
@@ -50,12 +52,12 @@ _FIRST_WITH_OWN_PACING = (4, 13)
 _CODEL_INTERVAL_S = 0.1
 
 
-def all_lines(need: Need) -> tuple[Line, ...]:
+def all_lines(need: PathRequirements) -> tuple[Line, ...]:
     """Return all lines, those of one place together."""
     return (*_host_lines(need), *_sender_lines(need), *_router_lines(need))
 
 
-def _host_lines(need: Need) -> Iterator[Line]:
+def _host_lines(need: PathRequirements) -> Iterator[Line]:
     path, buffer_bytes, congestion = need.path, need.buffer_bytes, need.congestion
     why = need.buffer_why
     if path.half_rule:
@@ -95,12 +97,12 @@ def _character(congestion: str) -> str:
     return "reno halves its window at each loss and adds one packet a round trip"
 
 
-def paces_itself(need: Need) -> bool:
+def paces_itself(need: PathRequirements) -> bool:
     """Return whether TCP paces where no fq does: since 4.13, commit 218af599fa63."""
     return need.version >= _FIRST_WITH_OWN_PACING
 
 
-def _sender_lines(need: Need) -> Iterator[Line]:
+def _sender_lines(need: PathRequirements) -> Iterator[Line]:
     path, streams = need.path, need.streams
     if need.congestion == "bbr" and not paces_itself(need):
         yield Line(
@@ -118,7 +120,7 @@ def _sender_lines(need: Need) -> Iterator[Line]:
         yield Line(node=SENDER, text=f"iperf3 -c RECEIVER -P {streams}", why=why)
 
 
-def _router_lines(need: Need) -> Iterator[Line]:
+def _router_lines(need: PathRequirements) -> Iterator[Line]:
     path, flows = need.path, need.flows
     many = flows >= MANY_FLOWS
     size = math.ceil(
@@ -163,7 +165,7 @@ def _router_lines(need: Need) -> Iterator[Line]:
     )
 
 
-def keep(need: Need) -> Iterator[tuple[str, str]]:
+def keep(need: PathRequirements) -> Iterator[tuple[str, str]]:
     """Yield settings to leave as they are, each with its reason."""
     path, buffer_bytes, lost = need.path, need.buffer_bytes, need.loss
     # At most half of a buffer is window, as far as a version's rule goes.
@@ -208,7 +210,7 @@ def keep(need: Need) -> Iterator[tuple[str, str]]:
         )
 
 
-def notes(need: Need) -> Iterator[str]:
+def notes(need: PathRequirements) -> Iterator[str]:
     """Yield what else is to be known."""
     path, buffer_bytes, congestion = need.path, need.buffer_bytes, need.congestion
     lost, streams = need.loss, need.streams
@@ -248,7 +250,7 @@ class Tuning:
         notes: further remarks.
     """
 
-    need: Need
+    need: PathRequirements
     lines: tuple[Line, ...]
     keep: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
@@ -298,7 +300,7 @@ def tune(
         InputError: a number is not one of a path, or nothing is known of the
             congestion control.
     """
-    need = work_out(
+    need = compute_requirements(
         rate_bps=rate_bps,
         rtt_s=rtt_s,
         kernel=kernel,

@@ -1,4 +1,4 @@
-"""Sums on paper: a label, the terms, the result, and lines of text made of them.
+"""Worked equations as text: the arithmetic of a path, as `longfat bdp` prints it.
 
 A line reads `label  terms = number unit remark`. The terms of all sections end
 at one column and the numbers of a section are aligned, within 80 columns.
@@ -22,12 +22,12 @@ _WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """One line of a sum.
+class Equation:
+    """One line of the arithmetic.
 
     Attributes:
         label: what it gives.
-        terms: the sum with its numbers.
+        terms: the left-hand side, with its numbers.
         result: the number and its unit, such as `62,500,000 B`.
         remark: what it means, or nothing.
     """
@@ -44,14 +44,14 @@ class Section:
 
     Attributes:
         title: the title.
-        lines: sums, and verbatim texts.
+        lines: equations, and verbatim texts.
     """
 
     title: str
-    lines: tuple[Sum | str, ...]
+    lines: tuple[Equation | str, ...]
 
 
-def text(found: tuple[Section, ...]) -> Iterator[tuple[str, bool]]:
+def section_lines(found: tuple[Section, ...]) -> Iterator[tuple[str, bool]]:
     """Lay sections out as lines of text.
 
     Args:
@@ -60,16 +60,16 @@ def text(found: tuple[Section, ...]) -> Iterator[tuple[str, bool]]:
     Yields:
         Each line, and whether it is a title.
     """
-    sums_end = max(_terms_width(section) for section in found)
+    terms_end = max(_terms_width(section) for section in found)
     for index, section in enumerate(found):
         if index:
             yield "", False
         yield section.title, True
         own_end = _terms_width(section)
-        number_width = max(len(line.result.partition(" ")[0]) for line in _sums(section))
+        number_width = max(len(line.result.partition(" ")[0]) for line in _equations(section))
         # If long numbers need the room, a section loses its alignment, bit by bit.
         for layout in (
-            _Layout(sums_end, number_width),
+            _Layout(terms_end, number_width),
             _Layout(own_end, number_width),
             _Layout(own_end, 0),
             _Layout(own_end, 0, remarks=False),
@@ -87,7 +87,7 @@ class _Layout:
     number_width: int
     remarks: bool = True
 
-    def line(self, line: Sum | str) -> str:
+    def line(self, line: Equation | str) -> str:
         if isinstance(line, str):
             return f"  {line}"
         number, _, unit = line.result.partition(" ")
@@ -96,12 +96,12 @@ class _Layout:
         return f"{start} = {number:>{self.number_width}} {unit} {remark}".rstrip()
 
 
-def _sums(section: Section) -> list[Sum]:
-    return [line for line in section.lines if isinstance(line, Sum)]
+def _equations(section: Section) -> list[Equation]:
+    return [line for line in section.lines if isinstance(line, Equation)]
 
 
 def _terms_width(section: Section) -> int:
-    return max(len(line.terms) for line in _sums(section))
+    return max(len(line.terms) for line in _equations(section))
 
 
 def sections(path: Arithmetic) -> tuple[Section, ...]:
@@ -120,13 +120,13 @@ def sections(path: Arithmetic) -> tuple[Section, ...]:
 def _product(path: Arithmetic) -> Section:
     bits, size = f"{_number(path.bdp_bits)} bit", _bytes(path.bdp_bytes)
     lines = [
-        Sum("rate x RTT", f"{_rate(path)} x {_rtt(path)}", bits),
-        Sum("in bytes", f"{bits} / 8", size),
+        Equation("rate x RTT", f"{_rate(path)} x {_rtt(path)}", bits),
+        Equation("in bytes", f"{bits} / 8", size),
     ]
     if path.bdp_bytes >= MB / 100:
-        lines.append(Sum("in MB", f"{size} / 1024^2", f"{_number(path.bdp_bytes / MB)} MB"))
+        lines.append(Equation("in MB", f"{size} / 1024^2", f"{_number(path.bdp_bytes / MB)} MB"))
     packets = f"{_number(path.packets_in_flight)} packets"
-    lines.append(Sum("in packets", f"{size} / {_bytes(path.packet_bytes)}", packets))
+    lines.append(Equation("in packets", f"{size} / {_bytes(path.packet_bytes)}", packets))
     return Section("Bandwidth-delay product: what the path holds", tuple(lines))
 
 
@@ -137,9 +137,9 @@ def _megabyte(path: Arithmetic) -> Section:
     return Section(
         "1 MB: transmission time against the RTT",
         (
-            Sum("in bits", "1024^2 B x 8", "8,388,608 bit"),
-            Sum("time to send it", f"8,388,608 bit / {_rate(path)}", time),
-            Sum("against the RTT", f"{time} / {_rtt(path)}", share),
+            Equation("in bits", "1024^2 B x 8", "8,388,608 bit"),
+            Equation("time to send it", f"8,388,608 bit / {_rate(path)}", time),
+            Equation("against the RTT", f"{time} / {_rtt(path)}", share),
         ),
     )
 
@@ -147,8 +147,8 @@ def _megabyte(path: Arithmetic) -> Section:
 def _field(path: Arithmetic) -> Section:
     field, shift, size = bdp.LARGEST_FIELD, path.window_shift, _bytes(path.bdp_bytes)
     unscaled = format_quantity(path.unscaled_bps, Unit.BPS)
-    lines: list[Sum | str] = [
-        Sum(
+    lines: list[Equation | str] = [
+        Equation(
             "without scaling",
             f"{field:,} B x 8 / {_rtt(path)}",
             unscaled,
@@ -166,14 +166,14 @@ def _field(path: Arithmetic) -> Section:
     return Section("TCP's window: a field of 16 bits, and a shift of 0 to 14", tuple(lines))
 
 
-def _shifted(shift: int, remark: str) -> Sum:
+def _shifted(shift: int, remark: str) -> Equation:
     size = _bytes(bdp.LARGEST_FIELD << shift)
-    return Sum(f"shift of {shift}", f"{bdp.LARGEST_FIELD:,} B x 2^{shift}", size, remark)
+    return Equation(f"shift of {shift}", f"{bdp.LARGEST_FIELD:,} B x 2^{shift}", size, remark)
 
 
 def _sockets(path: Arithmetic) -> Section:
     window, needed = _bytes(path.window_bytes), path.buffer_bytes
-    lines: list[Sum | str] = []
+    lines: list[Equation | str] = []
     if path.half_rule:
         lines.append(f"Linux {path.kernel} offers half of a receive buffer as window.")
     else:
@@ -181,8 +181,8 @@ def _sockets(path: Arithmetic) -> Section:
             f"Linux {path.kernel} offers as window what is not overhead in a receive buffer,"
         )
         lines.append("measured on the packets that come; it begins with about half.")
-        lines.append(Sum("at the very least", f"1 x {window}", window))
-    lines.append(Sum("buffer needed", f"2 x {window}", _bytes(needed)))
+        lines.append(Equation("at the very least", f"1 x {window}", window))
+    lines.append(Equation("buffer needed", f"2 x {window}", _bytes(needed)))
     receive, send = (limit.buffer_bytes for limit in path.limits[:2])
     commands = []
     if needed > receive:
@@ -201,7 +201,7 @@ def _stock(path: Arithmetic) -> Section:
     return Section(
         "What Linux's own largest buffers let through, and 16 MB",
         tuple(
-            Sum(
+            Equation(
                 limit.name,
                 f"{_bytes(limit.buffer_bytes)} / 2 x 8 / {_rtt(path)}",
                 format_quantity(limit.window_bps, Unit.BPS),
@@ -214,10 +214,10 @@ def _stock(path: Arithmetic) -> Section:
 
 def _router(path: Arithmetic) -> Section:
     whole, part = path.router_buffer_bytes, path.router_buffer_flows_bytes
-    lines = [Sum("C x RTT", f"{_rate(path)} x {_rtt(path)} / 8", _bytes(whole), _short(whole))]
+    lines = [Equation("C x RTT", f"{_rate(path)} x {_rtt(path)} / 8", _bytes(whole), _short(whole))]
     if path.flows is not None and part is not None:
         terms = f"{_bytes(whole)} / sqrt({path.flows:,})"
-        lines.append(Sum("C x RTT / sqrt(N)", terms, _bytes(part), _short(part)))
+        lines.append(Equation("C x RTT / sqrt(N)", terms, _bytes(part), _short(part)))
     return Section("The router's buffer", tuple(lines))
 
 
@@ -229,13 +229,15 @@ def _loss(path: Arithmetic) -> Section | None:
     stream = format_quantity(stream_bps, Unit.BPS)
     segment = f"{path.mss_bytes * 8:,} bit"
     lines = [
-        Sum("RTT x sqrt(loss)", f"{_rtt(path)} x sqrt({loss:.6g})", root),
-        Sum("one Reno stream", f"{segment} / {root}", stream, _share(stream_bps, path)),
-        Sum("to fill the path", f"{_rate(path)} / {stream}", f"{path.mathis_streams:,} streams"),
+        Equation("RTT x sqrt(loss)", f"{_rtt(path)} x sqrt({loss:.6g})", root),
+        Equation("one Reno stream", f"{segment} / {root}", stream, _share(stream_bps, path)),
+        Equation(
+            "to fill the path", f"{_rate(path)} / {stream}", f"{path.mathis_streams:,} streams"
+        ),
     ]
     if bearable < loss:
         terms = f"({_number(path.bdp_bits)} / {path.mss_bytes * 8:,})^2"
-        lines.append(Sum("or one loss in", terms, f"{1 / bearable:.3g} packets"))
+        lines.append(Equation("or one loss in", terms, f"{1 / bearable:.3g} packets"))
     return Section(f"A loss of {_percent(loss)}: MSS / (RTT x sqrt(loss))", tuple(lines))
 
 

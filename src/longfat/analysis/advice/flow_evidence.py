@@ -1,4 +1,4 @@
-"""One TCP flow of a run with all that is known of it: what the diagnosis is made from."""
+"""The evidence on a TCP flow of a run, from which the diagnosis is made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from longfat.analysis.advice.evidence import (
     stream_readings,
     tcp_table,
 )
-from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify, together, total
+from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify, merge_streams, total
 from longfat.analysis.advice.link import LinkUse, RateOver, link_rates, queue_table, rate_over
 from longfat.analysis.advice.rows import inferred_slices
 from longfat.common.extras import lazy
@@ -56,8 +56,8 @@ class QueueSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """A TCP flow and what limited it.
+class FlowEvidence:
+    """The evidence on a TCP flow, and what limited it.
 
     Attributes:
         run: the run.
@@ -176,8 +176,8 @@ class Subject:
         return numbers if numbers is not None and len(numbers) == 3 else None
 
 
-def examine(run: Run, flow: Bulk) -> Subject:
-    """Find out all that is known of a TCP flow.
+def collect_evidence(run: Run, flow: Bulk) -> FlowEvidence:
+    """Return the evidence on a TCP flow.
 
     Args:
         run: the run.
@@ -203,7 +203,7 @@ def examine(run: Run, flow: Bulk) -> Subject:
     start_s, end_s = (slices[0].start_s, slices[-1].end_s) if slices else (0.0, 0.0)
     known = slowest is not None and bool(slices)
     sender, receiver = sender_and_receiver(flow)
-    return Subject(
+    return FlowEvidence(
         run=run,
         flow=flow,
         sender=sender,
@@ -240,7 +240,7 @@ def _measured(
             for before, after in itertools.pairwise(readings)
         ]
         streams.append(classify(readings, links, model_based=model_based))
-    return together(streams) if streams else ()
+    return merge_streams(streams) if streams else ()
 
 
 def _queue(
