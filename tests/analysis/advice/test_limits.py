@@ -14,8 +14,8 @@ from longfat.analysis.advice.limits import (
     Reading,
     Slice,
     classify,
-    spans,
     merge_streams,
+    spans,
     total,
 )
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from longfat.analysis.query import Catalog, listing
-from longfat.analysis.query.kept import FOLDER
+from longfat.analysis.query import Catalog, row_cache
+from longfat.analysis.query.row_cache import FOLDER
 from tests.analysis.query.conftest import write_run
 from tests.resealed import fitting
 
@@ -78,7 +78,7 @@ def test_a_run_of_this_moment_is_read_again(tmp_path: Path) -> None:
     fill(tmp_path, 2)
     ask(tmp_path)
     assert not (tmp_path / FOLDER / "runs.cache").exists()
-    time.sleep(listing.YOUNG_S + 0.1)
+    time.sleep(row_cache.YOUNG_S + 0.1)
     ask(tmp_path)
     assert kept_rows(tmp_path) == 2
 
