@@ -13,7 +13,7 @@ from longfat.analysis.compare import Significance, compare_sides, compare_verdic
 from longfat.analysis.compare.changes import Change
 from longfat.analysis.compare.compared import SharedChange
 from longfat.analysis.compare.differences import Difference
-from longfat.analysis.compare.match import match_cases
+from longfat.analysis.compare.sides import match_cases
 from longfat.analysis.verdict import judge
 from longfat.cli.render.comparison_text import tallies
 from longfat.errors import InputError

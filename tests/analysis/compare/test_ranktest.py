@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longfat.analysis.compare.false_discovery import LEVEL, adjusted
 from longfat.analysis.compare.ranktest import (
+    LEVEL,
     Floats,
+    adjusted,
     least_p,
     seeds_needed,
     shift,

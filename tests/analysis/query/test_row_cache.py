@@ -118,8 +118,8 @@ ASK_OFTEN = """
 import shutil, sys
 from pathlib import Path
 from longfat.analysis.query import Catalog
-from longfat.analysis.query import listing
-listing.YOUNG_S = -3600.0
+from longfat.analysis.query import row_cache
+row_cache.YOUNG_S = -3600.0
 root, total, count = Path(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
 for _ in range(count):
     rows = Catalog([root]).query("select sum(value) as total from metrics").to_pylist()

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from longfat.analysis.compare.compared import CORRECTION, TEST, Compared, Contrast
 from longfat.analysis.compare.differences import Difference, Significance
-from longfat.analysis.compare.false_discovery import LEVEL
-from longfat.analysis.compare.ranktest import is_exact, least_p, seeds_needed
+from longfat.analysis.compare.ranktest import LEVEL, is_exact, least_p, seeds_needed
 from longfat.cli.render.number_text import format_count
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
