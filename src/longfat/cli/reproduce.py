@@ -23,7 +23,7 @@ from longfat.execution.cache import ResultCache
 from longfat.execution.compile import expected_virtual_s
 from longfat.model.units import format_quantity
 from longfat.output.report.fidelity import NOT_KNOWN, StudyFidelity, verdict_fidelity
-from longfat.output.report.reproduced_page import reproduced_markdown
+from longfat.output.report.fidelity_pages import reproduced_markdown
 from longfat.output.report.values import BAND, MISSING, band_text
 from longfat.study import read_study
 from longfat.study.expand import MOST_SEEDS

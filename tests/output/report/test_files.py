@@ -9,7 +9,7 @@ import pytest
 from longfat.analysis.verdict import Verdict, judge
 from longfat.errors import InputError
 from longfat.output.drawing import draw_network
-from longfat.output.drawing.tree_layout import place_nodes
+from longfat.output.drawing.layouts import place_nodes
 from longfat.output.report.files import report_page, write_report
 from tests.output.report.pages import parsed, references_of
 

@@ -10,8 +10,7 @@ from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.output.plot import Panel
 from longfat.output.report.figure_files import PlotRequest
-from longfat.output.report.foreign import foreign_panels, read_reports
-from longfat.output.report.iperf3_plots import plot_reports
+from longfat.output.report.iperf3_files import foreign_panels, plot_reports, read_reports
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "iperf3"

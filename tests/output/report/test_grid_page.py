@@ -23,7 +23,7 @@ from longfat.execution.runs import load_run
 from longfat.output.report import rendering
 from longfat.output.report.case_table import case_table
 from longfat.output.report.files import write_report
-from longfat.output.report.scope import report_scope
+from longfat.output.report.values import report_scope
 from longfat.study import read_study
 from tests.browser import open_browser
 from tests.output.report.pages import parsed, references_of

@@ -11,8 +11,8 @@ from longfat.analysis.verdict import Verdict, judge
 from longfat.execution.runs import Run, load_run
 from longfat.model.metric import Unit
 from longfat.output.plot.chart import Chart, ChartKind, Mark
-from longfat.output.report.gridcharts import charts_of
-from longfat.output.report.tallies import tally_lines
+from longfat.output.report.grid_charts import charts_of
+from longfat.output.report.values import tally_lines
 from longfat.study import Study, read_study
 from tests.paths import TESTS
 

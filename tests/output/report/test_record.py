@@ -13,10 +13,9 @@ import pytest
 from longfat.analysis.verdict import Verdict, judge
 from longfat.common.checksum import FileSum, sealed
 from longfat.output.plot import Trace
-from longfat.output.report import origin, rendering
+from longfat.output.report import record, rendering
 from longfat.output.report.files import write_report
-from longfat.output.report.origin import value_digest
-from longfat.output.report.record import RECORD, FileRecord, Record, read_record
+from longfat.output.report.record import RECORD, FileRecord, Record, read_record, value_digest
 from longfat.study.text import StudyText
 
 PLOTS = {"plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic.png"}
@@ -152,7 +151,7 @@ def test_other_code_or_packages_make_all(
     lab08: Verdict, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def change() -> None:
-        monkeypatch.setattr(origin, "_environment_digest", lambda: "others")
+        monkeypatch.setattr(record, "_environment_digest", lambda: "others")
 
     assert made_anew(folder, change, verdict=lab08) == PLOTS | PAGES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from longfat.output.report.fidelity import NOT_KNOWN, study_fidelity
-from longfat.output.report.reproduced_page import reproduced_markdown
+from longfat.output.report.fidelity_pages import reproduced_markdown
 from longfat.study import Study, read_study
 from tests.paths import TESTS
 

@@ -16,8 +16,6 @@ from rich.text import Text
 from longfat.cli.render.tables import GAP, grid_table, plain_table, print_heading, print_trimmed
 from longfat.output.report.case_table import case_table
 from longfat.output.report.intervals import interval_rates
-from longfat.output.report.scope import report_scope
-from longfat.output.report.tallies import tally_lines
 from longfat.output.report.values import (
     BAND,
     MISSING,
@@ -30,7 +28,9 @@ from longfat.output.report.values import (
     comparison_groups,
     metric_grid,
     number_ranges,
+    report_scope,
     run_summary,
+    tally_lines,
 )
 from longfat.output.report.windows import flow_windows, window_grid, window_notes
 

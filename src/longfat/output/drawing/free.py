@@ -7,10 +7,18 @@ from itertools import combinations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from longfat.output.drawing.links import End, link_words, side_by_side, text_width
-from longfat.output.drawing.nodes import CLEAR_PX, HEIGHT_PX, WIDTH_PX
-from longfat.output.drawing.shapes import Shape, Stroke
-from longfat.output.drawing.tree_layout import neighbours_of
+from longfat.output.drawing.layouts import neighbours_of
+from longfat.output.drawing.shapes import (
+    CLEAR_PX,
+    HEIGHT_PX,
+    WIDTH_PX,
+    End,
+    Shape,
+    Stroke,
+    link_words,
+    side_by_side,
+    text_width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

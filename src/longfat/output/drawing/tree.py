@@ -10,17 +10,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from longfat.output.drawing.links import (
+from longfat.output.drawing.layouts import place_nodes
+from longfat.output.drawing.shapes import (
+    CLEAR_PX,
     ROW_PX,
     End,
+    Shape,
+    Stroke,
     link_words,
     side_by_side,
     text_rows,
     text_width,
 )
-from longfat.output.drawing.nodes import CLEAR_PX
-from longfat.output.drawing.shapes import Shape, Stroke
-from longfat.output.drawing.tree_layout import place_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -24,11 +24,11 @@ from longfat.output.plot.artists import (
     series_sign,
 )
 from longfat.output.plot.axis_scale import AxisScale, Room, axis_scale
-from longfat.output.plot.beside import name_points
 from longfat.output.plot.chart import ChartKind
-from longfat.output.plot.frame import PAGE_WIDTH_IN
 from longfat.output.plot.heat import draw_heat
+from longfat.output.plot.labels import name_points
 from longfat.output.plot.layout import MOST_FACETS, Captions, Sheet, columns_of
+from longfat.output.plot.style import PAGE_WIDTH_IN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -175,7 +175,7 @@ def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
             else series_sign(chart.kind, entry.series, density, texts=chart.x.ticks is not None)
             for entry in names
         ]
-        sheet.hang_legend(signs, [entry.label for entry in names], title=chart.by)
+        sheet.add_legend(signs, [entry.label for entry in names], title=chart.by)
     x, y = axis_scales(
         chart,
         width_in=width_in - _MARGINS_IN - (_LEGEND_IN if sheet.beside else 0.0),

@@ -15,19 +15,21 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat.model.scales import Scale, scale_for
 from longfat.model.units import format_quantity
-from longfat.output.plot.frame import (
+from longfat.output.plot.labels import label_ends, reserve_room
+from longfat.output.plot.line import thin_line
+from longfat.output.plot.style import (
+    MUTED,
     NARROW_WIDTH_IN,
     PAGE_WIDTH_IN,
     REFERENCE_DASHES,
     Entry,
+    LineStyle,
     add_legend,
     figure_title,
     fits_beside,
+    line_style,
     panel_title,
 )
-from longfat.output.plot.labels import label_ends, reserve_room
-from longfat.output.plot.style import MUTED, LineStyle, line_style
-from longfat.output.plot.thin import thin_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

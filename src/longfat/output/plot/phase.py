@@ -21,8 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat.model.scales import scale_for
-from longfat.output.plot.frame import PAGE_WIDTH_IN, figure_title
-from longfat.output.plot.style import INK, MUTED
+from longfat.output.plot.style import INK, MUTED, PAGE_WIDTH_IN, figure_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

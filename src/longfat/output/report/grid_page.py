@@ -20,12 +20,16 @@ from markupsafe import Markup
 from longfat import __version__
 from longfat.execution.runs import format_tools
 from longfat.output.plot import DARK, Chart
-from longfat.output.report.captions import caption
 from longfat.output.report.case_table import MOST_PLAIN, CaseTable
 from longfat.output.report.inline_svg import FigureStyles, colour_variable, inline_svg
-from longfat.output.report.networks import DrawnNetwork, drawn_networks, networks_html
-from longfat.output.report.rerun import rerun_line
-from longfat.output.report.templates import environment
+from longfat.output.report.page_parts import (
+    DrawnNetwork,
+    caption,
+    drawn_networks,
+    environment,
+    networks_html,
+    rerun_line,
+)
 from longfat.output.report.text import page_text, place_network, unfold
 from longfat.output.report.values import claim_rows, claims_summary, run_summary
 from longfat.study.text import ENGLISH, language_of

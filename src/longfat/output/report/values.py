@@ -1,6 +1,8 @@
-"""What the terminal and the page both show, as plain text in rows.
+"""The content of a report that the terminal and the page both show, as plain text in rows.
 
-Numbers become text here, once: the two outputs cannot differ in a digit.
+Numbers become text here, once: the two outputs cannot differ in a digit. `report_scope` decides
+what is shown. A page with the figures of more than a few dozen cases would take minutes to draw
+and would be unreadable; so a grid, and any study of very many cases, has a page of another kind.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity, format_range
-from longfat.output.report.tallies import tally_lines
 from longfat.study.metrics import find_metric, known_metrics
 
 if TYPE_CHECKING:
@@ -19,6 +20,56 @@ if TYPE_CHECKING:
 
     from longfat.analysis.verdict import Comparison, JudgedClaim, Verdict
     from longfat.model.spread import Spread
+    from longfat.study.claims.tally import Example, Tally
+
+
+def tally_lines(judged: JudgedClaim) -> list[tuple[str, bool]]:
+    """Return the lines below a claim over many cases.
+
+    Returns:
+        Lines, and of each whether it is about a case in which the claim does not hold.
+    """
+    found: list[tuple[str, bool]] = []
+    several = len(judged.tallies) > 1
+    for tally in judged.tallies:
+        found.append((_tally_text(tally, named=several), False))
+        if judged.holds is False:
+            found += [(_example(one), True) for one in tally.examples]
+            more = _more(tally)
+            if more > 0:
+                found.append((f"and {more:,} more", True))
+    return found
+
+
+def _tally_text(tally: Tally, *, named: bool) -> str:
+    before = f"{tally.text}: " if named else ""
+    missing = f", {tally.missing:,} not run" if tally.missing else ""
+    cases = f"{tally.count:,} case{'s' if tally.count != 1 else ''}"
+    if tally.unit is Unit.FRACTION and tally.holding is not None and tally.value is not None:
+        share = format_quantity(tally.value, Unit.FRACTION)
+        return f"{before}{share}, {tally.holding:,} of {cases}{missing}"
+    if tally.holding is not None:
+        return f"{before}holds in {tally.holding:,} of {cases}{missing}"
+    if tally.value is None:
+        return f"{before}no value over {cases}{missing}"
+    value = f"{tally.value:.3g}" if tally.unit is None else format_quantity(tally.value, tally.unit)
+    return f"{before}{value}, over {cases}{missing}"
+
+
+def _example(example: Example) -> str:
+    readings = [
+        f"{name.removeprefix(f'{example.case}.')} = "
+        + ("nothing measured" if value is None else format_quantity(value, unit))
+        for name, (value, unit) in example.readings.items()
+    ]
+    return f"{example.case}: {', '.join(readings)}" if readings else example.case
+
+
+def _more(tally: Tally) -> int:
+    if tally.holding is None or not tally.examples:
+        return 0
+    return tally.count - tally.holding - len(tally.examples)
+
 
 MISSING = "-"
 """The text for a missing number."""
@@ -253,3 +304,38 @@ def number_ranges(numbers: Iterable[int]) -> str:
         else:
             ranges.append([number])
     return ", ".join("-".join(map(str, ends)) for ends in ranges)
+
+
+MOST_CASES = 40
+"""Up to this many cases have a page with the figures, windows and commands of each."""
+
+_MOST_OVER_TIME = 12  # cases of a grid whose figures over time its page has too
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a report shows.
+
+    Attributes:
+        grid: the page is that of all cases together: parameters, charts, a table.
+        over_time: it has the figures over time of each case.
+        notes: notes for the user on what it does not show.
+    """
+
+    grid: bool
+    over_time: bool
+    notes: tuple[str, ...] = ()
+
+
+def report_scope(verdict: Verdict) -> Scope:
+    """Return what a report shows of a study with its runs."""
+    count = len(verdict.runs)
+    if verdict.study.grid is None and count <= MOST_CASES:
+        return Scope(grid=False, over_time=True)
+    if count <= _MOST_OVER_TIME:
+        return Scope(grid=True, over_time=True)
+    note = (
+        f"the report has no figures over time of its {count:,} cases: `longfat plot RUN...` draws "
+        "them of the runs that you name"
+    )
+    return Scope(grid=True, over_time=False, notes=(note,))

@@ -7,27 +7,126 @@ case that was not run leaves a gap, which the note mentions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longfat.errors import LongfatError
 from longfat.model.metric import Unit
 from longfat.model.spread import Spread, spread_of
 from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
-from longfat.output.report.gridsamples import CaseValues
+from longfat.output.report.curves import RunCurves
+from longfat.study.claims.aggregates import CaseMetric, factor
+from longfat.study.claims.columns import Column, column
 from longfat.study.claims.tally import measure
 from longfat.study.figures.groups import Group, by_number, fixed_values, grouped
-from longfat.study.figures.spec import FigureKind, FigureSpec, Theory
+from longfat.study.figures.spec import FigureKind, FigureSpec, Sampled, Theory
 from longfat.study.figures.theory import curve_points
+from longfat.study.grid.language import Named, Word, text_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from longfat.analysis.verdict import Verdict
+    from longfat.execution.runs import Run
     from longfat.output.plot.line import Floats
-    from longfat.study.claims.rows import Indices
+    from longfat.study.claims.rows import Indices, Rows
+    from longfat.study.claims.terms import Term
     from longfat.study.figures.spec import Quantity
+
+# The quantities of `RunCurves` by their names in a study.
+_CURVES: Mapping[str, str] = {
+    "replies": "rtt",
+    "rates": "throughput",
+    "rtts": "rtt",
+    "cwnds": "cwnd",
+    "backlogs": "queue",
+}
+
+
+class CaseValues:
+    """The values of expressions in the runs of each case.
+
+    Args:
+        verdict: the study with its runs.
+        rows: the study's cases.
+    """
+
+    def __init__(self, verdict: Verdict, rows: Rows) -> None:
+        self._verdict = verdict
+        self.rows = rows
+        self.unreadable = 0
+
+    def of(self, quantity: Quantity, row: int) -> list[Column]:
+        """Return the values of an expression in a case, by seed, in the quantity's unit.
+
+        Args:
+            quantity: the expression.
+            row: the case.
+
+        Returns:
+            For each run one value, or many where a run has many; NaN where it has none. Nothing
+            if the case was not run.
+        """
+        assert quantity.term is not None
+        runs = self._verdict.runs.get(self.rows.cases[row], ())
+        found = []
+        for seed in range(len(runs)):
+            values = column(quantity.term, _RunScope(self, row, seed))
+            found.append(np.atleast_1d(measure(values, quantity.unit)))  # type: ignore[arg-type]
+        return found
+
+    def run(self, row: int, seed: int) -> Run | None:
+        """Return a run of a case; None where there is none."""
+        runs = self._verdict.runs.get(self.rows.cases[row], ())
+        return runs[seed] if seed < len(runs) else None
+
+
+class _RunScope:
+    """The scope of an expression in one run."""
+
+    def __init__(self, values: CaseValues, row: int, seed: int) -> None:
+        self._values = values
+        self._row = row
+        self._seed = seed
+
+    def leaf(self, term: Term) -> Column:
+        rows = self._values.rows
+        match term:
+            case CaseMetric():
+                (other,) = term.rows(np.array([self._row], dtype=np.intp)).tolist()
+                run = self._values.run(other, self._seed) if other >= 0 else None
+                value = np.nan if run is None else run.metrics.get(term.key, np.nan)
+                return np.array(value * factor(term.unit))
+            case Named():
+                return np.array(rows.numbers(term.name)[self._row])
+            case Word():
+                if term.named:
+                    return np.array(rows.numbers(term.word)[self._row])
+                return np.array(text_code(term.word))
+            case Sampled():
+                return self._samples(term) * factor(term.unit)
+        return np.array(np.nan)
+
+    def _samples(self, term: Sampled) -> Column:
+        run = self._values.run(self._row, self._seed)
+        assert run is not None
+        try:
+            reader = RunCurves(run)
+            curves = reader.curves(_CURVES[term.name])
+        except LongfatError:
+            # One unreadable run must not spoil a figure of a thousand; the note mentions it.
+            self._values.unreadable += 1
+            return np.array([np.nan])
+        names = {term.flow}
+        for probe in run.case.probes:
+            if probe.name == term.flow:
+                names |= set(probe.targets)
+        found = [reader.even_values(curve) for curve in curves if curve.name in names]
+        return np.concatenate(found) if found else np.array([np.nan])
+
 
 _KINDS = {
     FigureKind.LINES: ChartKind.LINES,

@@ -1,4 +1,4 @@
-"""Panels from any reports of iperf3: one for each quantity that the rows contain.
+"""Figures of any reports of iperf3: a panel, and a file, for each quantity that the rows contain.
 
 Of a report whose ends both send (`--bidir`) the two directions are lines of
 their own. Rows that iperf3 omits from its totals are left out.
@@ -14,10 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.model.traffic.iperf3_any import AnyReport, read_any_report
 from longfat.output.plot import Line, Panel, Trace
 from longfat.output.report.curves import middle_bps, row_traces, running_total, together
+from longfat.output.report.figure_files import (
+    PlotFiles,
+    PlotRequest,
+    chosen_metrics,
+    figures_over_time,
+    joined_names,
+    write_figures,
+)
 from longfat.output.report.intervals import whole_rows
 
 if TYPE_CHECKING:
@@ -188,3 +197,40 @@ def _line(quantity: _Quantity, test: _Test, look: int) -> Line:
     line = together(traces, quantity.unit, mean=quantity.mean)
     streams = f" ({len(traces)} streams)" if test.label and len(traces) > 1 else ""
     return dataclasses.replace(line, label=test.label + streams, look=look)
+
+
+def plot_reports(paths: Sequence[Path], request: PlotRequest, *, out: Path) -> PlotFiles:
+    """Draw figures of any iperf3 reports.
+
+    Args:
+        paths: the files that `iperf3 -J` wrote; at least one.
+        request: what to draw; there are no flows.
+        out: the folder that takes the files.
+
+    Raises:
+        InputError: a file is no such report, there is no such metric, a
+            requested metric is in none of them, or the files cannot be written. Nothing is
+            written then.
+    """
+    chosen_metrics(request.metrics, FOREIGN_METRICS)  # before anything is read
+    return draw_reports(read_reports(paths), request, out=out)
+
+
+def draw_reports(reports: Sequence[AnyReport], request: PlotRequest, *, out: Path) -> PlotFiles:
+    """Draw figures of reports that have been read; see `plot_reports`."""
+    metrics = chosen_metrics(request.metrics, FOREIGN_METRICS)
+    panels = foreign_panels(reports, metrics, constants=request.constants)
+    present = [panel.name for panel in panels]
+    if request.metrics and (missing := [name for name in metrics if name not in present]):
+        available = [panel.name for panel in foreign_panels(reports)]
+        raise InputError(
+            f"no {', '.join(missing)} in these reports; they have {', '.join(available)}"
+        )
+    title = (
+        joined_names(report.path.name for report in reports)
+        if request.title is None
+        else request.title
+    )
+    figures, _ = figures_over_time(panels, request, title, "time since the test's start (s)")
+    notes = tuple(f"{one.path}: the test broke off: {one.broken}" for one in reports if one.broken)
+    return PlotFiles(write_figures(figures, out, request), notes)
