@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longfat.analysis.packets.capture import MAX_PACKETS, frames_of, open_capture
+from longfat.analysis.packets.decoded_capture import (
+    capture_path,
+    captures_of,
+    open_packets,
+    start_of,
+)
 from longfat.analysis.packets.decoders import choose_decoder
-from longfat.analysis.packets.opened import capture_path, captures_of, open_packets, start_of
 from longfat.cli.completion import complete_folder
 from longfat.cli.console import echo, stdout, write_target
 from longfat.cli.options import json_option
@@ -25,7 +30,7 @@ from longfat.errors import InputError
 from longfat.execution.runs import load_run
 
 if TYPE_CHECKING:
-    from longfat.analysis.packets.opened import OpenedCapture
+    from longfat.analysis.packets.decoded_capture import DecodedCapture
 
 
 @click.command()
@@ -111,7 +116,7 @@ def packets(
 
 def _opened(
     source: Path, probe: str | None, wanted: str | None, count: int | None
-) -> OpenedCapture:
+) -> DecodedCapture:
     """Open a capture; COUNT is the number of packets to decode, all if None."""
     options: dict[str, Any] = {} if count is None else {"count": min(count, MAX_PACKETS)}
     options["decoder"] = choose_decoder(wanted)

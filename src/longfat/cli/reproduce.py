@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.fidelity import write_page
 from longfat.cli.options import jobs_option, json_option
@@ -86,7 +86,7 @@ def reproduce(
     )
     outcome = _run(parts, jobs=jobs)
     compared = [
-        verdict_fidelity(judge(part.study, runs))
+        verdict_fidelity(evaluate(part.study, runs))
         for part, runs in zip(parts, outcome.runs, strict=True)
     ]
     if as_json:
@@ -181,8 +181,8 @@ def _show(one: StudyFidelity) -> None:
     print_table(table, console=console)
     console.print(Text(one.summary))
     for judged in one.verdict.claims:
-        if judged.holds is not True:
-            word = "FAILS" if judged.holds is False else "not judged"
+        if judged.passed is not True:
+            word = "FAILS" if judged.passed is False else "not judged"
             console.print(Text(f"claim {word}: {judged.claim.text}"))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.cli.completion import complete_study
 from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.language import language_option
@@ -161,7 +161,7 @@ def run(
         keep_going=keep_going,
         executor=None if cluster is None else _cluster(cluster, security),
     )
-    verdicts = [judge(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
+    verdicts = [evaluate(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
     if not outcome.failures or keep_going:
         for part, verdict in zip(parts, verdicts, strict=True):
             _keep(verdict, part)

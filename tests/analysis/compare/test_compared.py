@@ -14,7 +14,7 @@ from longfat.analysis.compare.changes import Change
 from longfat.analysis.compare.compared import SharedChange
 from longfat.analysis.compare.differences import Difference
 from longfat.analysis.compare.sides import match_cases
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.cli.render.comparison_text import tallies
 from longfat.errors import InputError
 from longfat.execution.runs import Run, Tool
@@ -219,7 +219,7 @@ def test_verdicts_and_their_claims(made: Made) -> None:
     many, few = ({**metrics, "bulk.retransmits": counts} for counts in ([100, 90], [1, 2]))
     fast = made({"bulk.receiver_bps": [9e6]}, name="clean")
     verdicts = {
-        label: judge(study, {"lossy": made(numbers), "clean": fast})
+        label: evaluate(study, {"lossy": made(numbers), "clean": fast})
         for label, numbers in (("6.1", many), ("6.12", few), ("6.6", many))
     }
     compared = compare_verdicts(verdicts)

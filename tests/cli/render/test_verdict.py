@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
 from longfat.cli.render.verdict import _blocks, print_verdict
 from longfat.execution.runs import Run
 from longfat.output.report.files import ReportFiles
@@ -87,7 +87,7 @@ def test_plain_metrics_without_published(many: Verdict) -> None:
 
 
 def test_cases_that_were_not_run(lab08: Verdict) -> None:
-    verdict = judge(lab08.study, {"default": lab08.runs["default"]})
+    verdict = evaluate(lab08.study, {"default": lab08.runs["default"]})
     text = printed(verdict)
     assert "not judged" in text
     tuned = text[text.index("\ntuned") :]
@@ -96,7 +96,7 @@ def test_cases_that_were_not_run(lab08: Verdict) -> None:
 
 
 def test_nothing_was_run(lab08: Verdict) -> None:
-    assert "no case was run" in printed(judge(lab08.study, {}))
+    assert "no case was run" in printed(evaluate(lab08.study, {}))
 
 
 def test_missing_metric(lab08: Verdict) -> None:
@@ -105,7 +105,7 @@ def test_missing_metric(lab08: Verdict) -> None:
         return dataclasses.replace(run, metrics=metrics)
 
     runs = {name: [without(run)] for name, run in lab08.first_runs.items()}
-    text = printed(judge(lab08.study, runs))
+    text = printed(evaluate(lab08.study, runs))
     default = text[text.index("\ndefault") : text.index("\ntuned")]
     assert row(default, "bulk sender")[1:] == ["3.16 Gbit/s", "-", "-"]
 
@@ -148,14 +148,14 @@ def test_claims_tell_their_seeds(seeded: Verdict) -> None:
 
 def test_a_failed_claim_shows_its_band(seeded: Verdict) -> None:
     runs = {"lossy": seeded.runs["lossy"][1:4]}
-    text = printed(judge(seeded.study, runs))
+    text = printed(evaluate(seeded.study, runs))
     assert re.search(r"FAILS +and retransmissions \(in 1 of 3 seeds\)\n", text)
     assert "lossy.bulk.retransmits = 45 (5-95 %: 37.8-63)\n" in text
 
 
 def test_several_seeds_without_published(seeded: Verdict) -> None:
     study = dataclasses.replace(seeded.study, published=None)
-    lines = printed(judge(study, seeded.runs)).splitlines()
+    lines = printed(evaluate(study, seeded.runs)).splitlines()
     measured = "\n".join(lines[lines.index("Measured") + 1 :])
     block = measured[: measured.index("\n\n")]
     assert re.split(r"\s{2,}", block.splitlines()[0].strip()) == [

@@ -219,7 +219,7 @@ def verdict_side(label: str, verdict: Verdict) -> Side:
     Raises:
         InputError: there are no runs, or those of a case differ in more than seeds.
     """
-    claims = {one.claim.text: one.holds for one in verdict.claims}
+    claims = {one.claim.text: one.passed for one in verdict.claims}
     return make_side(label, verdict.runs, claims=claims)
 
 

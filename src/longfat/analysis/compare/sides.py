@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
@@ -174,8 +174,8 @@ def find_side(
     if study is None:
         return Found(make_side(label, by_case))
     ordered = {name: by_case[name] for name in study.cases if name in by_case}
-    verdict = judge(study, ordered)
-    claims = {one.claim.text: one.holds for one in verdict.claims}
+    verdict = evaluate(study, ordered)
+    claims = {one.claim.text: one.passed for one in verdict.claims}
     return Found(
         make_side(label, ordered | by_case, claims=claims), _notes(study, by_case, argument)
     )

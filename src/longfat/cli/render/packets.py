@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
-    from longfat.analysis.packets.opened import OpenedCapture
+    from longfat.analysis.packets.decoded_capture import DecodedCapture
 
 MAX_ROWS = 1000
 """How many packets are printed to a terminal, unless `--first` says how many."""
@@ -25,7 +25,7 @@ _HEADS = ("no.", "time", "source", "target", "protocol", "bytes", "what")
 _GAP = "  "
 
 
-def print_decoder(opened: OpenedCapture) -> None:
+def print_decoder(opened: DecodedCapture) -> None:
     """Print to standard error which decoder is used, and whether it decodes all packets."""
     decoder = opened.decoder
     words = f"decoded by {decoder.name} {decoder.version}"
@@ -38,7 +38,7 @@ def _echo_json(found: Any) -> None:
     echo(json.dumps(found, indent=2))
 
 
-def print_details(opened: OpenedCapture, number: int, as_json: bool) -> None:
+def print_details(opened: DecodedCapture, number: int, as_json: bool) -> None:
     """Print all that is known of a packet, by its number."""
     found = opened.details(number)
     if as_json:
@@ -47,7 +47,7 @@ def print_details(opened: OpenedCapture, number: int, as_json: bool) -> None:
         echo(found.rstrip())
 
 
-def print_followed(opened: OpenedCapture, stream: int, as_json: bool) -> None:
+def print_followed(opened: DecodedCapture, stream: int, as_json: bool) -> None:
     """Print the payload of a TCP stream, by its number: `>` from its client, `<` to it."""
     found = opened.followed(stream)
     if as_json:
@@ -70,7 +70,7 @@ def print_followed(opened: OpenedCapture, stream: int, as_json: bool) -> None:
             echo(f"{arrow}{gap}")
 
 
-def print_streams(opened: OpenedCapture, as_json: bool) -> None:
+def print_streams(opened: DecodedCapture, as_json: bool) -> None:
     """Print the TCP streams of a capture."""
     found = opened.about()["streams"]
     if as_json:
@@ -85,7 +85,7 @@ def print_streams(opened: OpenedCapture, as_json: bool) -> None:
 
 
 def print_packets(
-    opened: OpenedCapture,
+    opened: DecodedCapture,
     text: str,
     first: int | None,
     as_json: bool,
@@ -118,7 +118,7 @@ def print_packets(
         echo(f"{total - len(shown):,} more packets pass: --first N prints N", err=True)
 
 
-def _cells(opened: OpenedCapture, shown: NDArray[np.intp]) -> Iterator[tuple[str, ...]]:
+def _cells(opened: DecodedCapture, shown: NDArray[np.intp]) -> Iterator[tuple[str, ...]]:
     """Yield the cells of packets' rows."""
     wholes, texts = opened.table.wholes, opened.table.texts
     columns = (texts[name] for name in ("source", "target", "protocol", "info"))
@@ -130,7 +130,7 @@ def _cells(opened: OpenedCapture, shown: NDArray[np.intp]) -> Iterator[tuple[str
         yield (str(number), time, *ends, protocol[index], str(length), info[index])
 
 
-def _write_lines(opened: OpenedCapture, shown: NDArray[np.intp]) -> None:
+def _write_lines(opened: DecodedCapture, shown: NDArray[np.intp]) -> None:
     """Print packets as they come, in columns that are as wide as they need to be."""
     widths = [len(head) for head in _HEADS]
     for cells in _cells(opened, shown):
@@ -139,7 +139,7 @@ def _write_lines(opened: OpenedCapture, shown: NDArray[np.intp]) -> None:
         print(_GAP.join(map(str.ljust, cells, widths)).rstrip())
 
 
-def _write_json(opened: OpenedCapture, shown: NDArray[np.intp], total: int) -> None:
+def _write_json(opened: DecodedCapture, shown: NDArray[np.intp], total: int) -> None:
     """Print packets as JSON, a line for each."""
     head = json.dumps({**opened.about(), "total": total}, indent=2)
     print(head.removesuffix("\n}"), end=',\n  "rows": [')

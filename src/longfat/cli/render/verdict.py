@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from longfat.analysis.verdict import JudgedClaim, Verdict
+    from longfat.analysis.verdict import ClaimResult, Verdict
     from longfat.execution.runs import Run
     from longfat.output.report.files import ReportFiles
 
@@ -205,7 +205,7 @@ def _print_claims(verdict: Verdict, console: Console) -> None:
     console.print(table)
 
 
-def _claim_text(row: ClaimRow, judged: JudgedClaim) -> Text:
+def _claim_text(row: ClaimRow, judged: ClaimResult) -> Text:
     text = Text(row.text)
     if row.seeds:
         text.append(f" ({row.seeds})")

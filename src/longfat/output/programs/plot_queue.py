@@ -31,7 +31,7 @@ from longfat.model.probes.queue import decode, waiting_handles
 from longfat.model.probes.samples import Message, Source, message_bodies
 from longfat.model.units import format_quantity
 from longfat.output.braille_chart import BrailleChart, Curve
-from longfat.output.programs.places import check_arguments, path_outside, print_error, run
+from longfat.output.programs.paths import check_arguments, path_outside, print_error, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

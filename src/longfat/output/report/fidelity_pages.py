@@ -242,7 +242,7 @@ def _overview_row(one: StudyFidelity) -> str:
     study, claims = one.verdict.study, one.verdict.claims
     published = study.published
     assert published is not None
-    holding = sum(judged.holds is True for judged in claims)
+    holding = sum(judged.passed is True for judged in claims)
     cells = [
         f"[{study.name}](#{study.name})",
         plain_markdown(published.citation),

@@ -18,12 +18,12 @@ from longfat.study.metrics import find_metric, known_metrics
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from longfat.analysis.verdict import Comparison, JudgedClaim, Verdict
+    from longfat.analysis.verdict import ClaimResult, Comparison, Verdict
     from longfat.model.spread import Spread
     from longfat.study.claims.tally import Example, Tally
 
 
-def tally_lines(judged: JudgedClaim) -> list[tuple[str, bool]]:
+def tally_lines(judged: ClaimResult) -> list[tuple[str, bool]]:
     """Return the lines below a claim over many cases.
 
     Returns:
@@ -33,7 +33,7 @@ def tally_lines(judged: JudgedClaim) -> list[tuple[str, bool]]:
     several = len(judged.tallies) > 1
     for tally in judged.tallies:
         found.append((_tally_text(tally, named=several), False))
-        if judged.holds is False:
+        if judged.passed is False:
             found += [(_example(one), True) for one in tally.examples]
             more = _more(tally)
             if more > 0:
@@ -234,7 +234,7 @@ def claim_rows(verdict: Verdict) -> tuple[ClaimRow, ...]:
     return tuple(_claim_row(judged, verdict) for judged in verdict.claims)
 
 
-def _claim_row(judged: JudgedClaim, verdict: Verdict) -> ClaimRow:
+def _claim_row(judged: ClaimResult, verdict: Verdict) -> ClaimRow:
     claim = judged.claim
     readings: dict[str, str] = {}
     for case, flow, metric in _METRIC.findall(claim.expression):
@@ -245,7 +245,7 @@ def _claim_row(judged: JudgedClaim, verdict: Verdict) -> ClaimRow:
             unit = known[key].unit if key else Unit.COUNT
             readings[f"{case}.{flow}.{metric}"] = _reading(spread, unit)
     return ClaimRow(
-        verdict=_VERDICTS[judged.holds],
+        verdict=_VERDICTS[judged.passed],
         text=claim.text,
         expression="" if claim.text == claim.expression else claim.expression,
         readings=tuple(readings.items()),
@@ -269,7 +269,7 @@ def claims_summary(verdict: Verdict) -> str:
     """Return how many claims hold, fail and were not judged."""
     count = dict.fromkeys(_VERDICTS, 0)
     for judged in verdict.claims:
-        count[judged.holds] += 1
+        count[judged.passed] += 1
     parts = [f"{count[True]} of {len(verdict.claims)} hold"]
     parts += [f"{count[False]} FAIL"] if count[False] else []
     parts += [f"{count[None]} not judged"] if count[None] else []

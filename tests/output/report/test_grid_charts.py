@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
 from longfat.execution.runs import Run, load_run
 from longfat.model.metric import Unit
 from longfat.output.plot.chart import Chart, ChartKind, Mark
@@ -82,7 +82,7 @@ def made_up(study: Study) -> dict[str, list[Run]]:
 
 @pytest.fixture(scope="module")
 def charts(study: Study) -> dict[str, Chart]:
-    return {chart.title: chart for chart in charts_of(judge(study, made_up(study)))}
+    return {chart.title: chart for chart in charts_of(evaluate(study, made_up(study)))}
 
 
 def test_lines(charts: dict[str, Chart]) -> None:
@@ -163,7 +163,7 @@ def test_what_was_not_run_leaves_a_gap(study: Study) -> None:
     runs["cubic-4KB-10ms"] = runs["cubic-4KB-10ms"][:1]
     bare = {"rtt.avg_s": 0.01}
     runs["bbr-1KB-10ms"] = [dataclasses.replace(run, metrics=bare) for run in runs["bbr-1KB-10ms"]]
-    charts = {chart.title: chart for chart in charts_of(judge(study, runs))}
+    charts = {chart.title: chart for chart in charts_of(evaluate(study, runs))}
     cubic, bbr, _ = charts["Lines"].facets[0].series
     assert np.isnan(cubic.y).tolist() == [False, True, False]
     assert cubic.low is not None
@@ -172,7 +172,7 @@ def test_what_was_not_run_leaves_a_gap(study: Study) -> None:
     assert charts["Lines"].note == (
         "Median of 1 to 3 seeds, 5-95 %. 1 of 10 cases not run. 1 of 10 cases have no such number."
     )
-    assert charts_of(judge(study, {})) == ()
+    assert charts_of(evaluate(study, {})) == ()
 
 
 def test_what_is_printed_of_a_claim(study: Study) -> None:
@@ -180,8 +180,8 @@ def test_what_is_printed_of_a_claim(study: Study) -> None:
         return [line for line, _ in tally_lines(verdict.claims[claim])]
 
     runs = made_up(study)
-    verdict = judge(study, runs)
-    assert [one.holds for one in verdict.claims] == [False, True]
+    verdict = evaluate(study, runs)
+    assert [one.passed for one in verdict.claims] == [False, True]
     assert lines(verdict, 0) == [
         "holds in 4 of 6 cases",
         "cubic-1KB-10ms: bulk.receiver_bps = 20.0 Mbit/s",
@@ -198,6 +198,6 @@ def test_what_is_printed_of_a_claim(study: Study) -> None:
         "readings": {"cubic-1KB-10ms.bulk.receiver_bps": 20e6},
     }
     del runs["cubic-4KB-40ms"]
-    verdict = judge(study, runs)
-    assert [one.holds for one in verdict.claims] == [False, None]
+    verdict = evaluate(study, runs)
+    assert [one.passed for one in verdict.claims] == [False, None]
     assert lines(verdict, 1) == ["40.0 Mbit/s, over 9 cases, 1 not run"]

@@ -37,7 +37,7 @@ _MOST_FILTERS = 20
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class OpenedCapture:
+class DecodedCapture:
     """A capture that is decoded.
 
     Attributes:
@@ -155,7 +155,7 @@ def open_packets(
     epoch_ns: int,
     decoder: decoders.Decoder,
     count: int = MAX_PACKETS,
-) -> OpenedCapture:
+) -> DecodedCapture:
     """Decode a capture, or so many of its first packets, at least one.
 
     Raises:
@@ -164,7 +164,7 @@ def open_packets(
     capture = open_capture(path, name=name)
     version = capture.version
     table = decoders.decode(capture, decoder=decoder, count=count)
-    return OpenedCapture(
+    return DecodedCapture(
         capture=capture, decoder=decoder, table=table, epoch_ns=epoch_ns, version=version
     )
 
