@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
 
 _SHOWN = 12
-_LEAST_PREFIX = 4
+_MIN_PREFIX = 4
 
 
 def _filters(command: Any) -> Any:
@@ -240,8 +240,8 @@ def _one(cache: ResultCache, prefix: str) -> Entry:
     Raises:
         InputError: there is none, or there are several.
     """
-    if len(prefix) < _LEAST_PREFIX:
-        raise InputError(f"{prefix!r}: at least {_LEAST_PREFIX} digits of a key are needed")
+    if len(prefix) < _MIN_PREFIX:
+        raise InputError(f"{prefix!r}: at least {_MIN_PREFIX} digits of a key are needed")
     found = list(cache.entries(prefix=prefix.lower()))
     if not found:
         raise InputError(f"no cached result has a key that begins with {prefix!r}")

@@ -16,14 +16,14 @@ from starlette.routing import BaseRoute, Route
 
 from longfat.analysis.packets.capture import open_capture
 from longfat.analysis.packets.decoded_capture import (
-    MOST_ROWS,
+    MAX_ROWS,
     DecodedCapture,
     capture_path,
     captures_of,
     open_packets,
 )
 from longfat.analysis.packets.decoders import choose_decoder
-from longfat.analysis.packets.display_filter import MOST_CHARACTERS
+from longfat.analysis.packets.display_filter import MAX_CHARACTERS
 from longfat.engine.machine import START_OF_TIME_S
 from longfat.errors import InputError
 from longfat.studio.http_error import HttpError
@@ -158,8 +158,8 @@ def packet_routes(
 
 def _page(opened: DecodedCapture, request: Request) -> dict[str, Any]:
     count = _whole(request, "count")
-    if count > MOST_ROWS:
-        raise InputError(f"count: at most {MOST_ROWS} packets at once")
+    if count > MAX_ROWS:
+        raise InputError(f"count: at most {MAX_ROWS} packets at once")
     return opened.page(_filter(request), start=_whole(request, "from"), count=count)
 
 
@@ -179,8 +179,8 @@ def _sequence(opened: DecodedCapture, request: Request) -> dict[str, Any]:
 
 def _filter(request: Request) -> str:
     text = asked_name(request, "filter") or ""
-    if len(text) > MOST_CHARACTERS:
-        raise InputError(f"filter: {len(text)} characters: at most {MOST_CHARACTERS}")
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"filter: {len(text)} characters: at most {MAX_CHARACTERS}")
     return text
 
 

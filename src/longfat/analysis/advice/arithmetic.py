@@ -44,9 +44,9 @@ LAB_BUFFER_BYTES = 16 * MB
 _FIRST_WITH_32_MB = (6, 16)
 
 # Beyond these a path is a slip of the pen.
-_LARGEST_RATE_BPS = 10**14
-_LONGEST_RTT_S = 3600
-_LARGEST_BDP_BITS = 10**13
+_MAX_RATE_BPS = 10**14
+_MAX_RTT_S = 3600
+_MAX_BDP_BITS = 10**13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,8 +255,8 @@ def _check(
     rate_bps: int, rtt_s: float, mss_bytes: int, flows: int | None, loss_fraction: float | None
 ) -> None:
     for name, value, most, unit, example in (
-        ("the rate", rate_bps, _LARGEST_RATE_BPS, Unit.BPS, "10gbit"),
-        ("the RTT", rtt_s, _LONGEST_RTT_S, Unit.SECONDS, "50ms"),
+        ("the rate", rate_bps, _MAX_RATE_BPS, Unit.BPS, "10gbit"),
+        ("the RTT", rtt_s, _MAX_RTT_S, Unit.SECONDS, "50ms"),
     ):
         if not value > 0:
             raise InputError(f"{name} must be more than 0; write one such as {example}")
@@ -264,7 +264,7 @@ def _check(
             largest = format_quantity(most, unit)
             raise InputError(f"{name} is beyond any path: at most {largest}, such as {example}")
     bits = bdp.bdp_bits(rate_bps, rtt_s)
-    if not 1 <= bits <= _LARGEST_BDP_BITS:
+    if not 1 <= bits <= _MAX_BDP_BITS:
         raise InputError(
             f"rate x RTT is {bits:.3g} bits; a path holds 1 bit or more, and at most 1e13 bits"
         )
@@ -289,10 +289,10 @@ MSS_BYTES = 1448
 BBR_LOSS_BDPS = 4
 """The labs' rule: with loss, BBR needs room for several BDPs; four of them."""
 
-MOST_STREAMS = 128
+MAX_STREAMS = 128
 """What iperf3 can start."""
 
-_LARGEST_BUFFER_BYTES = 2**31 - 1
+_MAX_BUFFER_BYTES = 2**31 - 1
 _FIRST_WITH_BBR = (4, 9)
 
 
@@ -331,7 +331,7 @@ class PathRequirements:
         """Return what that many streams, as far as iperf3 can start them, should reach."""
         window_bps = bdp.throughput_bps(self.path.window_bytes, self.path.rtt_s)
         each_bps = min(self.stream_bps, window_bps)
-        return min(self.goodput_bps, min(self.streams, MOST_STREAMS) * each_bps)
+        return min(self.goodput_bps, min(self.streams, MAX_STREAMS) * each_bps)
 
 
 def compute_requirements(
@@ -419,7 +419,7 @@ def _buffer(path: Arithmetic, congestion: str, lost: float) -> tuple[int, str]:
     window = f"{path.window_bytes:,.0f} B"
     capped = path.window_bytes < path.bdp_bytes
     of_what = "TCP's largest window" if capped else "BDP"
-    size = min(math.ceil(factor * path.window_bytes), _LARGEST_BUFFER_BYTES)
+    size = min(math.ceil(factor * path.window_bytes), _MAX_BUFFER_BYTES)
     if factor == 2:
         return size, f"2 x {of_what} = 2 x {window} = {size:,}"
     return size, (

@@ -32,7 +32,7 @@ _UDP_METRICS = (
     ("jitter_s", "jitter", Unit.SECONDS),
 )
 # At most this many changes of a rate are shown beside it.
-_MOST_RATES = 4
+_MAX_RATES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +80,8 @@ class Facts(list[Fact]):
             f" from {since_s:g} s"
             for since_s, rate_bps in link_rates(run, slowest)[1:]
         ]
-        if len(later) > _MOST_RATES:
-            later = [*later[: _MOST_RATES - 1], f"and {len(later) - _MOST_RATES + 1} more"]
+        if len(later) > _MAX_RATES:
+            later = [*later[: _MAX_RATES - 1], f"and {len(later) - _MAX_RATES + 1} more"]
         beside = "; ".join(["at first", *later]) if run.case.events else ""
         label = f"rate of {slowest.interface}"
         self.put("rate_bps", label, slowest.rate_bps, Unit.BPS, beside=beside)

@@ -21,7 +21,7 @@ STUDY = "study"
 _DEFAULTS = {"tcp_rmem": (4096, 131072), "tcp_wmem": (4096, 16384)}
 
 # iperf3 has at most 128 streams; and more of them than this do not help.
-_MOST_STREAMS = 128
+_MAX_STREAMS = 128
 
 _MOSTLY = 0.5
 
@@ -198,7 +198,7 @@ def _loss(evidence: FlowEvidence) -> Recommendation:
     rate_bps = evidence.rate_bps
     if rate_bps is not None and own:
         per_stream_bps = own / evidence.flow.parallel
-        streams = min(_MOST_STREAMS, math.ceil(rate_bps / per_stream_bps))
+        streams = min(_MAX_STREAMS, math.ceil(rate_bps / per_stream_bps))
         got = format_quantity(per_stream_bps, Unit.BPS)
         lines.append(
             Line(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.analysis.advice import arithmetic
 from longfat.analysis.advice.arithmetic import (
     FRAME_BYTES,
-    MOST_STREAMS,
+    MAX_STREAMS,
     PathRequirements,
     compute_requirements,
     rate_text,
@@ -110,7 +110,7 @@ def _sender_lines(need: PathRequirements) -> Iterator[Line]:
             text="tc qdisc replace dev DEV root fq",
             why=f"bbr must be paced, and in Linux {path.kernel} only fq does that",
         )
-    if 1 < streams <= MOST_STREAMS:
+    if 1 < streams <= MAX_STREAMS:
         if need.stream_why:
             rate = rate_text(need.goodput_bps)
             why = f"{need.stream_why}; {rate} of payload / that = {streams}"
@@ -220,7 +220,7 @@ def notes(need: PathRequirements) -> Iterator[str]:
             "on 6.12: 76 % of a receive buffer with segmentation offload, 62 % without, so 1.3 and "
             "1.6 x BDP; of a send buffer 76 % and 50 %. Twice the BDP does for all."
         )
-    if streams > MOST_STREAMS:
+    if streams > MAX_STREAMS:
         yield (
             f"{streams:,} streams would be needed to fill the path with {congestion} at that loss: "
             "reduce the loss, or take bbr."

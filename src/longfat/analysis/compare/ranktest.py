@@ -65,8 +65,8 @@ Integers: TypeAlias = NDArray[np.int64]
 
 # Steps of counting, beyond which the normal distribution is used: some milliseconds for a
 # pattern of ties, of which there may be thousands; some seconds for the one without ties.
-_MOST_STEPS_WITH_TIES = 2_000_000
-_MOST_STEPS = 200_000_000
+_MAX_STEPS_WITH_TIES = 2_000_000
+_MAX_STEPS = 200_000_000
 
 
 def two_sided_p(a: Floats, b: Floats) -> Floats:
@@ -174,7 +174,7 @@ def is_exact(a: int, b: int) -> bool:
         a: the number of A's seeds.
         b: the number of B's.
     """
-    return _count_steps(a + b, min(a, b), ties=True) <= _MOST_STEPS_WITH_TIES
+    return _count_steps(a + b, min(a, b), ties=True) <= _MAX_STEPS_WITH_TIES
 
 
 def _doubled_ranks(values: Floats) -> Integers:
@@ -211,7 +211,7 @@ def _steps(pattern: Integers, few: int) -> tuple[int, int]:
     """Return how many steps counting takes, and how many are allowed."""
     ties = len(np.unique(pattern)) < len(pattern)
     steps = _count_steps(len(pattern), few, ties=ties)
-    return steps, _MOST_STEPS_WITH_TIES if ties else _MOST_STEPS
+    return steps, _MAX_STEPS_WITH_TIES if ties else _MAX_STEPS
 
 
 def _count_steps(size: int, few: int, *, ties: bool) -> int:

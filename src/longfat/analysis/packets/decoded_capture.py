@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from longfat.execution.runs import Run
 
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 """So many packets a page of the list has."""
 
-_MOST_FILTERS = 20
+_MAX_FILTERS = 20
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class DecodedCapture:
                 raise
             numbers = decoders.filtered_by_tshark(self.capture, text, decoder=self.decoder)
             found = np.array([one - 1 for one in numbers if one <= len(self.table)], dtype=np.intp)
-        while len(self._filtered) >= _MOST_FILTERS:
+        while len(self._filtered) >= _MAX_FILTERS:
             self._filtered.popitem(last=False)
         self._filtered[text] = found
         return found
@@ -105,7 +105,7 @@ class DecodedCapture:
             InputError: it is no filter.
         """
         chosen = self.chosen(text)
-        rows = chosen[start : start + min(count, MOST_ROWS)]
+        rows = chosen[start : start + min(count, MAX_ROWS)]
         return {
             "total": len(chosen),
             "start": start,

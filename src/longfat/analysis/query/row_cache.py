@@ -153,7 +153,7 @@ _PARTIAL = ".partial"
 _MISFITS = (pa.ArrowException, OverflowError, TypeError, UnicodeError)
 _SWEEP_AFTER_S = 60.0
 _SUM_BYTES = hashlib.sha256().digest_size
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +252,7 @@ def _load(path: Path, reading: Reading) -> pa.Table:
     """Return what was kept; an empty table where it is missing, broken or of another format."""
     schema = reading.schema
     try:
-        content = read_bytes(path, most_bytes=_MOST_BYTES)
+        content = read_bytes(path, most_bytes=_MAX_BYTES)
         if hashlib.sha256(content[_SUM_BYTES:]).digest() != content[:_SUM_BYTES]:
             return schema.empty_table()
         found = pq.ParquetFile(pa.BufferReader(content[_SUM_BYTES:]))

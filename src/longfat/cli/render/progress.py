@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from longfat.execution import Progress as CaseState
     from longfat.execution.runs import Run
 
-_LEAST_WALL_S = 0.5  # before that, a speed means nothing
+_MIN_WALL_S = 0.5  # before that, a speed means nothing
 _SPARE_LINES = 3  # for the prompt, the line before it, and the total
 
 
@@ -81,7 +81,7 @@ class _Whole:
         now_s = time.monotonic()
         reached_s = self.passed_s + sum(self._reached_s(run_id) for run_id in self.shares)
         spent_s = self.spent_s + sum(now_s - self.begun_s[run_id] for run_id in self.shares)
-        if spent_s < _LEAST_WALL_S or not reached_s or not self.shares:
+        if spent_s < _MIN_WALL_S or not reached_s or not self.shares:
             return None
         slowness = spent_s / reached_s
         slowest_s = max(self.costs_s.get(p, 0.0) - self._reached_s(p) for p in self.shares)
@@ -222,7 +222,7 @@ class CaseProgress(RunObserver):
         total_s = sum(shown.expected_s.values())
         reached_s = sum(min(now_s, shown.expected_s[s]) for s, now_s in shown.virtual_s.items())
         speed, left = "", ""
-        if wall_s > _LEAST_WALL_S and done_s > 0:
+        if wall_s > _MIN_WALL_S and done_s > 0:
             factor = done_s / wall_s
             speed = f"{factor:.2f}x"
             left = f"{format_time((total_s - reached_s) / factor)} left"

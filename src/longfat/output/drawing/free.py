@@ -33,7 +33,7 @@ _COLUMN = 3
 _FAN_PX = 70
 _ROW_PX = 17
 """From a line to the far side of the text along it."""
-_MOST_STRETCH = 4.0
+_MAX_STRETCH = 4.0
 """The maximum factor by which the positions of a study are spread out in the picture."""
 
 
@@ -160,7 +160,7 @@ def spread_out(
             needs[0].append((text + (widths[link.a] + widths[link.b]) / 2) / across)
         elif down > 0:
             needs[1].append((text + HEIGHT_PX) / down)
-    limits = [_MOST_STRETCH if given else 1.5 * median(axis or [WIDTH_PX]) for axis in needs]
+    limits = [_MAX_STRETCH if given else 1.5 * median(axis or [WIDTH_PX]) for axis in needs]
     factors = [min(max(axis, default=1.0), most) for axis, most in zip(needs, limits, strict=True)]
     if given:
         factors = [max(1.0, factor) for factor in factors]

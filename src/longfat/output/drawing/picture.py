@@ -142,11 +142,11 @@ def _corners(shape: Shape) -> Iterator[Point]:
 
 _MARGIN_PX = 8
 
-MOST_NODES = 60
+MAX_NODES = 60
 """The largest network that is readable as a drawing on a page."""
 
 
-LARGEST_NODES = 500
+MAX_FILE_NODES = 500
 """The largest network that is drawn at all."""
 
 
@@ -188,11 +188,11 @@ def network_picture(
         drawing: the annotations in it.
 
     Raises:
-        InputError: it has more than `LARGEST_NODES` nodes.
+        InputError: it has more than `MAX_FILE_NODES` nodes.
     """
-    if (nodes := len(network.node_names())) > LARGEST_NODES:
+    if (nodes := len(network.node_names())) > MAX_FILE_NODES:
         raise InputError(
-            f"a network of {nodes} nodes is too large to draw: the maximum is {LARGEST_NODES}"
+            f"a network of {nodes} nodes is too large to draw: the maximum is {MAX_FILE_NODES}"
         )
     drawing = drawing or Drawing()
     widths = node_widths(network)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _LANE_PX = 60
 _FAN_PX = 30
-_MOST_FAN_PX = 120
+_MAX_FAN_PX = 120
 
 
 def draw_tree(
@@ -55,7 +55,7 @@ def draw_tree(
     for (left, right), numbers in gaps.items():
         column, away = positions[left].column, _child(left, right, gaps) == left
         drop = max(abs(heights[left] - heights[right]), (len(numbers) - 1) * lane_px / 2)
-        fan = min(_MOST_FAN_PX, _FAN_PX + drop / 6) if drop else 0.0
+        fan = min(_MAX_FAN_PX, _FAN_PX + drop / 6) if drop else 0.0
         fans[column, away] = max(fans.get((column, away), 0.0), fan)
         for number in numbers:
             wide = text_width(network.links[number], network.interfaces()[number])

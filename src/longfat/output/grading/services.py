@@ -153,7 +153,7 @@ def _text(text: str) -> str:
 WORKFLOW_FILE = ".github/workflows/classroom.yml"
 
 _OWNER = "classroom-resources"
-_LEAST_MINUTES = 5
+_MIN_MINUTES = 5
 
 
 def classroom_files(grading: Grading, *, lab: str, setup: str) -> dict[str, str]:
@@ -177,7 +177,7 @@ def _command(exercise: Exercise, lab: str) -> str:
 
 def _minutes(grading: Grading) -> int:
     """Return the timeout of a test in minutes; the grading limits take effect before it."""
-    return max(_LEAST_MINUTES, math.ceil(2 * grading.limits.time_s * len(grading.parts) / 60))
+    return max(_MIN_MINUTES, math.ceil(2 * grading.limits.time_s * len(grading.parts) / 60))
 
 
 def _workflow(grading: Grading, lab: str, setup: str) -> str:

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 Ticks: TypeAlias = tuple[tuple[float, str], ...]
 """The positions of ticks, in their order, and their texts."""
 
-LONGEST_TEXT = 28
+MAX_TEXT_LENGTH = 28
 """The maximum length of a tick's text that is not a number."""
 
 _LETTER_IN = 0.075  # on average
 _LINE_IN = 0.17  # the height of a text, with a margin
 _AIR_IN = 0.12  # between two texts side by side
 _EVEN_IN = 0.34  # between even ticks above each other
-_MOST_STOPS = 12
+_MAX_STOPS = 12
 
 # Positions of ticks in a decade, the densest first; steps of more decades follow.
 _DECADE: tuple[tuple[int, ...], ...] = (
@@ -97,7 +97,7 @@ class Span:
         return math.log10(at) if self.log else at
 
 
-def short_text(text: str, most: int = LONGEST_TEXT) -> str:
+def short_text(text: str, most: int = MAX_TEXT_LENGTH) -> str:
     """Return a text, truncated if it is too long."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
@@ -153,7 +153,7 @@ def stop_ticks(span: Span, stops: Iterable[float], own: Scale | None) -> Ticks |
     """
     places = span.inside(sorted({float(f"{stop:.6g}") for stop in stops}))
     ticks = tuple((place, _text(place, own)) for place in places)
-    return ticks if 2 <= len(ticks) <= _MOST_STOPS and span.fits(ticks) else None
+    return ticks if 2 <= len(ticks) <= _MAX_STOPS and span.fits(ticks) else None
 
 
 def _text(value: float, own: Scale | None) -> str:

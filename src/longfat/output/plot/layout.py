@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from longfat.output.plot.axis_scale import AxisScale
 
-MOST_FACETS = 24
+MAX_FACETS = 24
 """The maximum number of small multiples that are readable on a page."""
 
-MOST_ENTRIES = 42
+MAX_ENTRIES = 42
 """The maximum number of entries that can be distinguished in a legend."""
 
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 9: 3}  # of so many multiples; else 4
@@ -35,7 +35,7 @@ _EDGE_IN = 0.08  # around all
 _NAME_IN = 0.2  # an axis label
 _BESIDE_IN = 0.14  # before what is to the right of the axes
 _BAR_IN = 0.12  # the width of a colour bar
-_LONGEST_BAR_IN = 3.2
+_MAX_BAR_IN = 3.2
 _GAP_IN = 0.2  # between columns
 _ROW_GAP_IN = 0.14  # between rows, beside the title
 _TITLE_LINE_IN = 0.19
@@ -43,8 +43,8 @@ _FACET_LINE_IN = 0.175
 _NOTE_LINE_IN = 0.145
 _NOTE_PT = 7.5
 _BOLD_IN = 0.082  # a letter of a facet's title
-_MOST_BESIDE = 14  # entries of a legend beside the axes
-_LONGEST_BESIDE = 24
+_MAX_BESIDE = 14  # entries of a legend beside the axes
+_MAX_BESIDE_LENGTH = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,16 +110,16 @@ class Sheet:
     def add_legend(self, handles: Sequence[Any], names: Sequence[str], *, title: str) -> None:
         """Add a legend: beside a single multiple where there is space, otherwise below."""
         self.handles, self.names = list(handles), [short_text(name, 48) for name in names]
-        if len(names) > MOST_ENTRIES:
-            more = len(names) - MOST_ENTRIES
-            self.handles = [*self.handles[:MOST_ENTRIES], _nothing()]
-            self.names = [*self.names[:MOST_ENTRIES], f"and {more} more"]
+        if len(names) > MAX_ENTRIES:
+            more = len(names) - MAX_ENTRIES
+            self.handles = [*self.handles[:MAX_ENTRIES], _nothing()]
+            self.names = [*self.names[:MAX_ENTRIES], f"and {more} more"]
         self.legend_title = title
         self.beside = (
             len(self.axes) == 1
             and self.width_in > NARROW_WIDTH_IN
-            and len(names) <= _MOST_BESIDE
-            and max(map(len, [title, *names])) <= _LONGEST_BESIDE
+            and len(names) <= _MAX_BESIDE
+            and max(map(len, [title, *names])) <= _MAX_BESIDE_LENGTH
         )
 
     def arrange(
@@ -186,7 +186,7 @@ class Sheet:
             x_in = edge_in + _BESIDE_IN if self.beside else _EDGE_IN + 0.02
             legend.set_bbox_to_anchor(self._point(x_in, legend_in))
         if self.bar is not None:
-            long_in = min(floor_in - top_in, _LONGEST_BAR_IN)
+            long_in = min(floor_in - top_in, _MAX_BAR_IN)
             self.bar.set_position(self._box(edge_in + _BESIDE_IN, top_in, _BAR_IN, long_in))
 
     def _point(self, x_in: float, y_in: float) -> tuple[float, float]:

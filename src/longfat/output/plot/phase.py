@@ -34,7 +34,7 @@ MAX_PHASE_PANELS = 9
 """The maximum number of panels that are readable on a page."""
 
 _LIGHTEST = 0.84  # of the colours; lighter ones are invisible on white
-_MOST_POINTS = 5000
+_MAX_POINTS = 5000
 _COLOURS = 24  # more cannot be distinguished
 _FAR_MARK = 2.0  # times the data; a farther one would compress the data
 _ACROSS = 3
@@ -123,7 +123,7 @@ def _draw_trace(
     axes: Any, one: PhaseTrace, x_axis: _Axis, y_axis: _Axis, span_s: tuple[float, float]
 ) -> Any:
     known = np.flatnonzero(np.isfinite(one.across) & np.isfinite(one.up))
-    step = max(1, math.ceil(len(known) / _MOST_POINTS))
+    step = max(1, math.ceil(len(known) / _MAX_POINTS))
     kept = np.unique(np.concatenate((known[::step], known[-1:])))
     x, y = one.across[kept] * x_axis.scale.factor, one.up[kept] * y_axis.scale.factor
     points, times_s = np.column_stack((x, y)), one.times_s[kept]

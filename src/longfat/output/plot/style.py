@@ -114,8 +114,8 @@ PAGE_WIDTH_IN = 7.5
 NARROW_WIDTH_IN = 3.9
 
 _LEGEND_ROW_IN = 0.19
-_MOST_END_LABELS = 9
-_LONGEST_END_LABEL = 24
+_MAX_END_LABELS = 9
+_MAX_END_LABEL_LENGTH = 24
 
 REFERENCE_DASHES: tuple[Any, ...] = ((0, (4, 3)), (0, (1, 2)), (0, (7, 2, 1, 2)), (0, (9, 3)))
 _REFERENCE_SIGNS = ("- - -", "· · · ·", "- · -", "— —")
@@ -182,8 +182,8 @@ def fits_beside(labels: Sequence[str], *, width_in: float) -> bool:
     """Return whether lines can be labelled beside their ends."""
     return (
         width_in > NARROW_WIDTH_IN
-        and len(labels) <= _MOST_END_LABELS
-        and max(map(len, labels), default=0) <= _LONGEST_END_LABEL
+        and len(labels) <= _MAX_END_LABELS
+        and max(map(len, labels), default=0) <= _MAX_END_LABEL_LENGTH
     )
 
 

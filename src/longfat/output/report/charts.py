@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _HEIGHT_IN = 2.0
 # of the colours
-_MOST_ACROSS = 3  # multiples side by side, at the width of the page
+_MAX_ACROSS = 3  # multiples side by side, at the width of the page
 
 
 class CaseNames:
@@ -67,7 +67,7 @@ def multiples(chart: Chart, names: CaseNames) -> dict[str, Any]:
         shown,
         width_in=PAGE_WIDTH_IN,
         height_in=_HEIGHT_IN,
-        columns=min(len(shown.facets), _MOST_ACROSS),
+        columns=min(len(shown.facets), _MAX_ACROSS),
     )
     theory = {one.label: one for one in legend_entries(shown) if one.series is None}
     return found | {
@@ -178,7 +178,7 @@ def _cells(cells: Floats, colour: AxisScale) -> dict[str, Any]:
 
 
 _COLUMNS = 600  # of at most five points each; some are distinct only after zooming in
-_MOST_PHASE_POINTS = 500
+_MAX_PHASE_POINTS = 500
 _STOPS = 9  # of the colours of time
 
 
@@ -271,7 +271,7 @@ def _time_colours(first: float, last: float) -> list[list[Any]]:
 
 def _trace(one: PhaseTrace, x_scale: Scale, y_scale: Scale) -> dict[str, Any]:
     known = np.flatnonzero(np.isfinite(one.across) & np.isfinite(one.up))
-    kept = known[:: max(1, math.ceil(len(known) / _MOST_PHASE_POINTS))]
+    kept = known[:: max(1, math.ceil(len(known) / _MAX_PHASE_POINTS))]
     marks = ((one.across_mark, one.across, x_scale), (one.up_mark, one.up, y_scale))
     return {
         "label": one.label,

@@ -136,7 +136,7 @@ _KINDS = {
 }
 
 # A finer step of a CDF is not visible.
-_MOST_STEPS = 1000
+_MAX_STEPS = 1000
 
 
 def charts_of(verdict: Verdict) -> tuple[Chart, ...]:
@@ -415,7 +415,7 @@ def _seeds_text(counts: set[int]) -> str:
 def _steps(values: Floats) -> tuple[Floats, Floats]:
     """Return the steps of a CDF of sorted values: values, and the part up to each."""
     parts = np.arange(1, len(values) + 1) / max(len(values), 1)
-    if len(values) <= _MOST_STEPS:
+    if len(values) <= _MAX_STEPS:
         return values, parts
-    chosen = np.unique(np.linspace(0, len(values) - 1, _MOST_STEPS).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(values) - 1, _MAX_STEPS).round().astype(int))
     return values[chosen], parts[chosen]

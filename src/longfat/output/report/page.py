@@ -110,7 +110,7 @@ def _row(verdict: Verdict, case: str, flow: str) -> LimitingFactor:
     )
 
 
-_MOST_ROWS = 12  # of an iperf3 test; more are folded
+_MAX_ROWS = 12  # of an iperf3 test; more are folded
 _MOST_OF_A_FILE = 2000  # characters of a file that commands.sh writes
 _PAPER_COLUMNS = 6  # of a table with a column for each case
 
@@ -326,7 +326,7 @@ def _tests(verdict: Verdict) -> list[_Test]:
             flow=flow.name,
             ends=f"{flow.source} to {flow.target}" + (", reversed" if flow.reverse else ""),
             tables=tables,
-            folded=len(tables.rows) > _MOST_ROWS,
+            folded=len(tables.rows) > _MAX_ROWS,
         )
         for name, run in verdict.first_runs.items()
         for flow in verdict.study.cases[name].case.flows

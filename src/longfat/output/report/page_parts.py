@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from longfat.output.drawing import MOST_NODES, draw_network, words_of
+from longfat.output.drawing import MAX_NODES, draw_network, words_of
 from longfat.output.plot import ChartKind
 from longfat.output.plot.charts import readable
 from longfat.study import STUDY_FILE
@@ -78,7 +78,7 @@ def caption(chart: Chart) -> Caption:
     )
 
 
-_MOST_NAMED = 40  # cases; of more, all of the study are run again
+_MAX_NAMED = 40  # cases; of more, all of the study are run again
 
 
 def rerun_line(verdict: Verdict) -> str:
@@ -86,7 +86,7 @@ def rerun_line(verdict: Verdict) -> str:
     study = verdict.study
     file = study.file.parent if study.file.name == STUDY_FILE else study.file
     words = ["longfat", "run", str(file)]
-    if len(verdict.runs) < len(study.cases) and len(verdict.runs) <= _MOST_NAMED:
+    if len(verdict.runs) < len(study.cases) and len(verdict.runs) <= _MAX_NAMED:
         words += [word for name in verdict.runs for word in ("--case", name)]
     # Options of the command line that override those of the study.
     seeds = {
@@ -129,7 +129,7 @@ class DrawnNetwork:
 
     def svg(self, *, paper: bool) -> Markup | None:
         """Return its drawing; None where it would be too large."""
-        if len(self.network.hosts) + len(self.network.switches) > MOST_NODES:
+        if len(self.network.hosts) + len(self.network.switches) > MAX_NODES:
             return None
         return draw_network(self.network, shaped=self.shaped, with_style=paper)
 

@@ -306,10 +306,10 @@ def number_ranges(numbers: Iterable[int]) -> str:
     return ", ".join("-".join(map(str, ends)) for ends in ranges)
 
 
-MOST_CASES = 40
+MAX_CASES = 40
 """Up to this many cases have a page with the figures, windows and commands of each."""
 
-_MOST_OVER_TIME = 12  # cases of a grid whose figures over time its page has too
+_MAX_OVER_TIME = 12  # cases of a grid whose figures over time its page has too
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,9 +330,9 @@ class Scope:
 def report_scope(verdict: Verdict) -> Scope:
     """Return what a report shows of a study with its runs."""
     count = len(verdict.runs)
-    if verdict.study.grid is None and count <= MOST_CASES:
+    if verdict.study.grid is None and count <= MAX_CASES:
         return Scope(grid=False, over_time=True)
-    if count <= _MOST_OVER_TIME:
+    if count <= _MAX_OVER_TIME:
         return Scope(grid=True, over_time=True)
     note = (
         f"the report has no figures over time of its {count:,} cases: `longfat plot RUN...` draws "
