@@ -53,7 +53,7 @@ def _imports(tree: ast.AST, modules: Collection[str]) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
-        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module in modules:
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
                 yield name if name in modules else node.module
@@ -65,14 +65,15 @@ def _imports(tree: ast.AST, modules: Collection[str]) -> Iterator[str]:
 
 def _called(call: ast.Call) -> str:
     """Return the last part of a function's name."""
-    return getattr(call.func, "attr", None) or getattr(call.func, "id", "")
+    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def _leading_text(argument: ast.expr) -> str:
     """Return a text, or what an f-string begins with."""
     if isinstance(argument, ast.JoinedStr) and argument.values:
         argument = argument.values[0]
-    return argument.value if isinstance(argument, ast.Constant) else ""
+    value = argument.value if isinstance(argument, ast.Constant) else ""
+    return value if isinstance(value, str) else ""
 
 
 @cache
