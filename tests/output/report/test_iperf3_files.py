@@ -10,7 +10,7 @@ from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.output.plot import Panel
 from longfat.output.report.figure_files import PlotRequest
-from longfat.output.report.iperf3_files import foreign_panels, plot_reports, read_reports
+from longfat.output.report.iperf3_files import plot_reports, read_reports, report_panels
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "iperf3"
@@ -18,7 +18,7 @@ DATA = TESTS / "data" / "iperf3"
 
 def panels(*names: str) -> dict[str, Panel]:
     reports = read_reports([DATA / f"{name}.json" for name in names])
-    return {panel.name: panel for panel in foreign_panels(reports)}
+    return {panel.name: panel for panel in report_panels(reports)}
 
 
 def intervals(name: str) -> list[dict[str, float]]:
@@ -88,7 +88,7 @@ def test_several_reports_are_told_by_their_names(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "out.json").write_text((DATA / "tcp.json").read_text())
     both = [tmp_path / "a" / "out.json", tmp_path / "b" / "out.json"]
-    lines = foreign_panels(read_reports(both))[0].lines
+    lines = report_panels(read_reports(both))[0].lines
     assert [line.label for line in lines] == [str(path.with_suffix("")) for path in both]
     assert len(read_reports([both[0], both[0]])) == 1
 
@@ -97,7 +97,7 @@ def test_the_mtu_is_drawn_where_it_varies(tmp_path: Path) -> None:
     data = json.loads((DATA / "tcp.json").read_text())
     data["intervals"][3]["streams"][0]["pmtu"] = 1400
     (tmp_path / "a.json").write_text(json.dumps(data))
-    found = {panel.name: panel for panel in foreign_panels(read_reports([tmp_path / "a.json"]))}
+    found = {panel.name: panel for panel in report_panels(read_reports([tmp_path / "a.json"]))}
     assert 1400 in found["mtu"].lines[0].values
 
 

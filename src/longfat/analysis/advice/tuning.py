@@ -32,7 +32,6 @@ from longfat.theory import bdp, buffers, tbf
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 HOSTS = "both hosts"
 ASKING_HOSTS = "both hosts, for programs that set a buffer size themselves"
 SENDER = "the sender"
@@ -40,16 +39,87 @@ SHAPER = "the router, if it shapes to the rate"
 ROUTER = "the router, if its own line is the limit"
 SHORT_QUEUE = "the router, for a short queue instead"
 """Where lines belong; of the routers', one."""
-
 DEFAULT_BUFFERS = {"rmem": (4096, 131072), "wmem": (4096, 16384)}
 """The kernel's smallest and first sizes of a buffer; tests/belief reads them in a machine."""
-
 MANY_FLOWS = 100
 """From so many flows on they do not fall in step, and a router needs C x RTT / sqrt(N)."""
-
 _ROUTER_HZ = 250
 _FIRST_WITH_OWN_PACING = (4, 13)
 _CODEL_INTERVAL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """What to set for a path.
+
+    Attributes:
+        need: what the path requires.
+        lines: what to set; lines of one place are adjacent.
+        keep: what to leave as it is, each with the reason.
+        notes: further remarks.
+    """
+
+    need: PathRequirements
+    lines: tuple[Line, ...]
+    keep: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the advice as plain data, numbers in base units."""
+        need = self.need
+        return {
+            "rate_bps": need.path.rate_bps,
+            "rtt_s": need.path.rtt_s,
+            "kernel": need.path.kernel,
+            "congestion": need.congestion,
+            "loss": need.loss,
+            "flows": need.flows,
+            "bdp_bytes": need.path.bdp_bytes,
+            "buffer_bytes": need.buffer_bytes,
+            "stream_bps": need.stream_bps,
+            "streams": need.streams,
+            "goodput_bps": need.goodput_bps,
+            "expected_bps": need.expected_bps,
+            "lines": [{"at": one.node, "line": one.text, "why": one.why} for one in self.lines],
+            "keep": [{"setting": setting, "why": why} for setting, why in self.keep],
+            "notes": list(self.notes),
+        }
+
+
+def tune(
+    *,
+    rate_bps: int,
+    rtt_s: float,
+    kernel: str,
+    congestion: str = "cubic",
+    loss_fraction: float = 0.0,
+    flows: int = 1,
+) -> Tuning:
+    """Return what to set for a path.
+
+    Args:
+        rate_bps: the rate of the bottleneck, in bit/s.
+        rtt_s: the round-trip time of the idle path, in seconds.
+        kernel: the Linux version of the hosts, such as `6.1`.
+        congestion: one of `longfat.analysis.advice.arithmetic.CONGESTIONS`.
+        loss_fraction: the share of packets that the path loses, 0 for none.
+        flows: the number of long flows that share the bottleneck.
+
+    Raises:
+        InputError: a number is not one of a path, or nothing is known of the
+            congestion control.
+    """
+    need = compute_requirements(
+        rate_bps=rate_bps,
+        rtt_s=rtt_s,
+        kernel=kernel,
+        congestion=congestion,
+        loss_fraction=loss_fraction,
+        flows=flows,
+    )
+    return Tuning(
+        need=need, lines=all_lines(need), keep=tuple(keep(need)), notes=tuple(notes(need))
+    )
 
 
 def all_lines(need: PathRequirements) -> tuple[Line, ...]:
@@ -237,77 +307,3 @@ def notes(need: PathRequirements) -> Iterator[str]:
             f"in pages). One buffer of {buffer_bytes:,} B needs "
             f"{format_quantity(memory, Unit.BYTES)}."
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
-    """What to set for a path.
-
-    Attributes:
-        need: what the path requires.
-        lines: what to set; lines of one place are adjacent.
-        keep: what to leave as it is, each with the reason.
-        notes: further remarks.
-    """
-
-    need: PathRequirements
-    lines: tuple[Line, ...]
-    keep: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the advice as plain data, numbers in base units."""
-        need = self.need
-        return {
-            "rate_bps": need.path.rate_bps,
-            "rtt_s": need.path.rtt_s,
-            "kernel": need.path.kernel,
-            "congestion": need.congestion,
-            "loss": need.loss,
-            "flows": need.flows,
-            "bdp_bytes": need.path.bdp_bytes,
-            "buffer_bytes": need.buffer_bytes,
-            "stream_bps": need.stream_bps,
-            "streams": need.streams,
-            "goodput_bps": need.goodput_bps,
-            "expected_bps": need.expected_bps,
-            "lines": [{"at": one.node, "line": one.text, "why": one.why} for one in self.lines],
-            "keep": [{"setting": setting, "why": why} for setting, why in self.keep],
-            "notes": list(self.notes),
-        }
-
-
-def tune(
-    *,
-    rate_bps: int,
-    rtt_s: float,
-    kernel: str,
-    congestion: str = "cubic",
-    loss_fraction: float = 0.0,
-    flows: int = 1,
-) -> Tuning:
-    """Return what to set for a path.
-
-    Args:
-        rate_bps: the rate of the bottleneck, in bit/s.
-        rtt_s: the round-trip time of the idle path, in seconds.
-        kernel: the Linux version of the hosts, such as `6.1`.
-        congestion: one of `longfat.analysis.advice.arithmetic.CONGESTIONS`.
-        loss_fraction: the share of packets that the path loses, 0 for none.
-        flows: the number of long flows that share the bottleneck.
-
-    Raises:
-        InputError: a number is not one of a path, or nothing is known of the
-            congestion control.
-    """
-    need = compute_requirements(
-        rate_bps=rate_bps,
-        rtt_s=rtt_s,
-        kernel=kernel,
-        congestion=congestion,
-        loss_fraction=loss_fraction,
-        flows=flows,
-    )
-    return Tuning(
-        need=need, lines=all_lines(need), keep=tuple(keep(need)), notes=tuple(notes(need))
-    )

@@ -41,12 +41,104 @@ if TYPE_CHECKING:
     from longfat.output.drawing.shapes import Point
     from longfat.study.drawing import Note
 
+MAX_NODES = 60
+"""The largest network that is readable as a drawing on a page."""
+MAX_FILE_NODES = 500
+"""The largest network that is drawn at all."""
+_MARGIN_PX = 8
 _FRAME_PX = 16
 _FRAME_NAME_PX = 18
 _NOTE_ROW_PX = 16
 _NOTE_LETTER_PX = 6.7
 _LETTER = 0.61
 """The width of a letter relative to its size."""
+
+
+def words_of(lines: Iterable[str]) -> frozenset[str]:
+    """Return the words of command lines, names of interfaces among them."""
+    return frozenset(word for line in lines for word in re.split(r"[^\w-]+", line))
+
+
+def draw_network(
+    network: Network, *, shaped: Collection[str] = (), with_style: bool = False
+) -> Markup:
+    """Draw a network for a page.
+
+    Args:
+        network: the network.
+        shaped: the interfaces to highlight.
+        with_style: include a style sheet with the colours of paper,
+            for use where a page's style sheet does not apply.
+
+    Returns:
+        An `<svg>` element for an HTML page.
+    """
+    return network_picture(network, shaped=shaped).svg(with_style=with_style)
+
+
+def network_picture(
+    network: Network,
+    *,
+    shaped: Collection[str] = (),
+    places: Mapping[str, Point] | None = None,
+    drawing: Drawing | None = None,
+) -> Picture:
+    """Draw a network.
+
+    Args:
+        network: the network.
+        shaped: the interfaces to highlight.
+        places: positions in the study's drawing, in pixels; other nodes are placed below.
+        drawing: the annotations in it.
+
+    Raises:
+        InputError: it has more than `MAX_FILE_NODES` nodes.
+    """
+    if (nodes := len(network.node_names())) > MAX_FILE_NODES:
+        raise InputError(
+            f"a network of {nodes} nodes is too large to draw: the maximum is {MAX_FILE_NODES}"
+        )
+    drawing = drawing or Drawing()
+    widths = node_widths(network)
+    stretch: Point | None = None
+    if places:
+        centres, stretch = spread_out(network, with_the_rest(network, places), widths)
+        links = draw_straight(network, centres, widths, shaped=shaped)
+    elif has_circle(network):
+        centres, _ = spread_out(network, spread_nodes(network), widths, given=False)
+        links = draw_straight(network, centres, widths, shaped=shaped)
+    else:
+        centres, links = draw_tree(network, widths, shaped=shaped)
+    symbols: list[Shape] = []
+    for host in network.hosts:
+        colour = drawing.colours.get(host.name, "")
+        symbols += draw_host(centres[host.name], host, width=widths[host.name], colour=colour)
+    for name in (switch.name for switch in network.switches):
+        colour = drawing.colours.get(name, "")
+        symbols += draw_switch(centres[name], name, width=widths[name], colour=colour)
+    lines = [shape for shape in links if isinstance(shape, Stroke)]
+    words = [shape for shape in links if not isinstance(shape, Stroke)]
+    shapes = [*drawn_groups(drawing, centres, widths), *lines, *symbols, *words]
+    shapes += drawn_notes(drawing, stretch, below=extent(shapes))
+    left, top, right, bottom = extent(shapes)
+    return Picture(
+        left=left - _MARGIN_PX,
+        top=top - _MARGIN_PX,
+        width=right - left + 2 * _MARGIN_PX,
+        height=bottom - top + 2 * _MARGIN_PX,
+        title=_in_words(network),
+        shapes=tuple(shapes),
+    )
+
+
+def _in_words(network: Network) -> str:
+    pairs = ", ".join(
+        f"{link.a} ({ends[0]}) to {link.b} ({ends[1]})"
+        + "".join(f", {line}" for line in link.summary())
+        for link, ends in zip(network.links, network.interfaces(), strict=True)
+    )
+    return f"{len(network.hosts)} hosts, {len(network.switches)} switches; links: {pairs}"
+
 
 Extent = tuple[float, float, float, float]
 
@@ -138,99 +230,3 @@ def _corners(shape: Shape) -> Iterator[Point]:
                         px + across * math.cos(turn) - down * math.sin(turn),
                         py + across * math.sin(turn) + down * math.cos(turn),
                     )
-
-
-_MARGIN_PX = 8
-
-MAX_NODES = 60
-"""The largest network that is readable as a drawing on a page."""
-
-
-MAX_FILE_NODES = 500
-"""The largest network that is drawn at all."""
-
-
-def words_of(lines: Iterable[str]) -> frozenset[str]:
-    """Return the words of command lines, names of interfaces among them."""
-    return frozenset(word for line in lines for word in re.split(r"[^\w-]+", line))
-
-
-def draw_network(
-    network: Network, *, shaped: Collection[str] = (), with_style: bool = False
-) -> Markup:
-    """Draw a network for a page.
-
-    Args:
-        network: the network.
-        shaped: the interfaces to highlight.
-        with_style: include a style sheet with the colours of paper,
-            for use where a page's style sheet does not apply.
-
-    Returns:
-        An `<svg>` element for an HTML page.
-    """
-    return network_picture(network, shaped=shaped).svg(with_style=with_style)
-
-
-def network_picture(
-    network: Network,
-    *,
-    shaped: Collection[str] = (),
-    places: Mapping[str, Point] | None = None,
-    drawing: Drawing | None = None,
-) -> Picture:
-    """Draw a network.
-
-    Args:
-        network: the network.
-        shaped: the interfaces to highlight.
-        places: positions in the study's drawing, in pixels; other nodes are placed below.
-        drawing: the annotations in it.
-
-    Raises:
-        InputError: it has more than `MAX_FILE_NODES` nodes.
-    """
-    if (nodes := len(network.node_names())) > MAX_FILE_NODES:
-        raise InputError(
-            f"a network of {nodes} nodes is too large to draw: the maximum is {MAX_FILE_NODES}"
-        )
-    drawing = drawing or Drawing()
-    widths = node_widths(network)
-    stretch: Point | None = None
-    if places:
-        centres, stretch = spread_out(network, with_the_rest(network, places), widths)
-        links = draw_straight(network, centres, widths, shaped=shaped)
-    elif has_circle(network):
-        centres, _ = spread_out(network, spread_nodes(network), widths, given=False)
-        links = draw_straight(network, centres, widths, shaped=shaped)
-    else:
-        centres, links = draw_tree(network, widths, shaped=shaped)
-    symbols: list[Shape] = []
-    for host in network.hosts:
-        colour = drawing.colours.get(host.name, "")
-        symbols += draw_host(centres[host.name], host, width=widths[host.name], colour=colour)
-    for name in (switch.name for switch in network.switches):
-        colour = drawing.colours.get(name, "")
-        symbols += draw_switch(centres[name], name, width=widths[name], colour=colour)
-    lines = [shape for shape in links if isinstance(shape, Stroke)]
-    words = [shape for shape in links if not isinstance(shape, Stroke)]
-    shapes = [*drawn_groups(drawing, centres, widths), *lines, *symbols, *words]
-    shapes += drawn_notes(drawing, stretch, below=extent(shapes))
-    left, top, right, bottom = extent(shapes)
-    return Picture(
-        left=left - _MARGIN_PX,
-        top=top - _MARGIN_PX,
-        width=right - left + 2 * _MARGIN_PX,
-        height=bottom - top + 2 * _MARGIN_PX,
-        title=_in_words(network),
-        shapes=tuple(shapes),
-    )
-
-
-def _in_words(network: Network) -> str:
-    pairs = ", ".join(
-        f"{link.a} ({ends[0]}) to {link.b} ({ends[1]})"
-        + "".join(f", {line}" for line in link.summary())
-        for link, ends in zip(network.links, network.interfaces(), strict=True)
-    )
-    return f"{len(network.hosts)} hosts, {len(network.switches)} switches; links: {pairs}"

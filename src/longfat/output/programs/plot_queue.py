@@ -37,6 +37,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+_NAME = "plot_q.sh"
+_USAGE = "plot_q.sh INTERFACE [SECONDS]"
+_EVERY_S = 0.1
+_TICKS_PER_FRAME = 2
+_SHOW_OUTPUT_S = 0.001
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_END_KEYS = b"sSqQ"
+_WINDOW_S = 60.0
+_MIN_ROWS = 6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
@@ -106,9 +116,6 @@ class QueueReader:
         )
 
 
-_END_KEYS = b"sSqQ"
-_WINDOW_S = 60.0
-_MIN_ROWS = 6
 # xterm's control sequences: the other screen, without a cursor, and back.
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l\x1b[2J", "\x1b[?25h\x1b[?1049l"
 
@@ -201,14 +208,6 @@ def has_screen() -> bool:
 def _write(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
-
-
-_NAME = "plot_q.sh"
-_USAGE = "plot_q.sh INTERFACE [SECONDS]"
-_EVERY_S = 0.1
-_TICKS_PER_FRAME = 2
-_SHOW_OUTPUT_S = 0.001
-_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(arguments: list[str]) -> int:

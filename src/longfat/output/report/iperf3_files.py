@@ -108,7 +108,7 @@ _QUANTITIES: dict[str, _Quantity] = {
     ),
 }
 
-FOREIGN_METRICS = tuple(_QUANTITIES)
+REPORT_METRICS = tuple(_QUANTITIES)
 """The quantities, by the names that `longfat plot --iperf --metric` takes."""
 
 
@@ -129,14 +129,14 @@ def read_reports(paths: Sequence[Path]) -> list[AnyReport]:
     return [read_any_report(path) for path in dict.fromkeys(paths)]
 
 
-def foreign_panels(
+def report_panels(
     reports: Sequence[AnyReport], metrics: Sequence[str] = (), *, constants: bool = False
 ) -> list[Panel]:
     """Return a panel for each quantity that any of the reports contains.
 
     Args:
         reports: the reports; at least one.
-        metrics: the requested quantities, of `FOREIGN_METRICS`; all where none are given.
+        metrics: the requested quantities, of `REPORT_METRICS`; all where none are given.
         constants: include the path's MTU even where it does not vary.
     """
     tests = [test for one in _labelled(reports) for test in one]
@@ -144,7 +144,7 @@ def foreign_panels(
         tests = [dataclasses.replace(tests[0], label="")]
     panels = [
         _panel(name, _QUANTITIES[name], tests, constants=constants)
-        for name in metrics or FOREIGN_METRICS
+        for name in metrics or REPORT_METRICS
     ]
     return [panel for panel in panels if panel is not None]
 
@@ -212,17 +212,17 @@ def plot_reports(paths: Sequence[Path], request: PlotRequest, *, out: Path) -> P
             requested metric is in none of them, or the files cannot be written. Nothing is
             written then.
     """
-    chosen_metrics(request.metrics, FOREIGN_METRICS)  # before anything is read
+    chosen_metrics(request.metrics, REPORT_METRICS)  # before anything is read
     return draw_reports(read_reports(paths), request, out=out)
 
 
 def draw_reports(reports: Sequence[AnyReport], request: PlotRequest, *, out: Path) -> PlotFiles:
     """Draw figures of reports that have been read; see `plot_reports`."""
-    metrics = chosen_metrics(request.metrics, FOREIGN_METRICS)
-    panels = foreign_panels(reports, metrics, constants=request.constants)
+    metrics = chosen_metrics(request.metrics, REPORT_METRICS)
+    panels = report_panels(reports, metrics, constants=request.constants)
     present = [panel.name for panel in panels]
     if request.metrics and (missing := [name for name in metrics if name not in present]):
-        available = [panel.name for panel in foreign_panels(reports)]
+        available = [panel.name for panel in report_panels(reports)]
         raise InputError(
             f"no {', '.join(missing)} in these reports; they have {', '.join(available)}"
         )

@@ -63,58 +63,9 @@ if TYPE_CHECKING:
     from longfat.output.report.embedded import Embedded
     from longfat.output.report.figures import FigureGroup
 
-
-@dataclass(frozen=True, slots=True)
-class LimitingFactor:
-    """The limiting factor of a flow.
-
-    Attributes:
-        case: the case's name.
-        flow: the flow's name.
-        title: who sends to whom, and how; empty where nothing could be determined.
-        sentence: what limited it, or why that cannot be determined.
-        help: what would help.
-        lines: the lines to type for it, each with the host.
-    """
-
-    case: str
-    flow: str
-    title: str
-    sentence: str
-    help: str = ""
-    lines: tuple[str, ...] = ()
-
-
-def limiting_factor(verdict: Verdict) -> tuple[LimitingFactor, ...]:
-    """Return a row for each flow of bulk traffic, of each case's run with the first seed."""
-    return tuple(
-        _row(verdict, case, flow.name)
-        for case, run in verdict.first_runs.items()
-        for flow in run.case.bulk_flows
-    )
-
-
-def _row(verdict: Verdict, case: str, flow: str) -> LimitingFactor:
-    try:
-        (found,) = diagnose(verdict.first_runs[case], flow)
-    except LongfatError as error:
-        # One flow that moved no data must not prevent the report.
-        return LimitingFactor(case, flow, "", f"This cannot be determined: {error}")
-    return LimitingFactor(
-        case,
-        flow,
-        found.title,
-        found.verdict,
-        found.recommendation.words,
-        tuple(f"{line.node}$ {line.text}" for line in found.recommendation.lines),
-    )
-
-
 _MAX_ROWS = 12  # of an iperf3 test; more are folded
 _MOST_OF_A_FILE = 2000  # characters of a file that commands.sh writes
 _PAPER_COLUMNS = 6  # of a table with a column for each case
-
-
 _HERE_DOCUMENT = re.compile(r"(<< '(?P<end>EOF_*)'\n)(.*?)((?<=\n)(?P=end)\n)", re.DOTALL)
 
 
@@ -366,3 +317,49 @@ def _shortened(found: re.Match[str]) -> str:
     if more <= 0:
         return found[0]
     return f"{start}{body[:_MOST_OF_A_FILE]}\n[{more:,} more characters in commands.sh]\n{end}"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitingFactor:
+    """The limiting factor of a flow.
+
+    Attributes:
+        case: the case's name.
+        flow: the flow's name.
+        title: who sends to whom, and how; empty where nothing could be determined.
+        sentence: what limited it, or why that cannot be determined.
+        help: what would help.
+        lines: the lines to type for it, each with the host.
+    """
+
+    case: str
+    flow: str
+    title: str
+    sentence: str
+    help: str = ""
+    lines: tuple[str, ...] = ()
+
+
+def limiting_factor(verdict: Verdict) -> tuple[LimitingFactor, ...]:
+    """Return a row for each flow of bulk traffic, of each case's run with the first seed."""
+    return tuple(
+        _row(verdict, case, flow.name)
+        for case, run in verdict.first_runs.items()
+        for flow in run.case.bulk_flows
+    )
+
+
+def _row(verdict: Verdict, case: str, flow: str) -> LimitingFactor:
+    try:
+        (found,) = diagnose(verdict.first_runs[case], flow)
+    except LongfatError as error:
+        # One flow that moved no data must not prevent the report.
+        return LimitingFactor(case, flow, "", f"This cannot be determined: {error}")
+    return LimitingFactor(
+        case,
+        flow,
+        found.title,
+        found.verdict,
+        found.recommendation.words,
+        tuple(f"{line.node}$ {line.text}" for line in found.recommendation.lines),
+    )
