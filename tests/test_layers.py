@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -29,6 +29,15 @@ LAYERS = (
 )
 # `longfat` itself hands names on, when they are asked for, and has the version.
 FACE = "longfat"
+# What modules may take from it: nothing that leads to a layer above them, with one exception.
+# Jupyter asks an object for its HTML, and objects are in layers below the code that draws.
+FROM_FACE = {"__version__", "shown_in_notebook"}
+# The functions that import a module by its name, by the last part of their own names.
+IMPORTERS = {"import_module", "__import__", "lazy"}
+# They import what a caller names, which is checked at the caller's; and what a guest needs.
+IMPORTS_ANY = {"longfat.common.extras", "longfat.engine.guest_modules"}
+# Tables are printed by `cli.render`; these draw on a terminal again and again while they run.
+LIVE_VIEWS = ("longfat.output.watch.", "longfat.output.programs.", "longfat.output.braille_chart")
 
 
 def _modules() -> dict[str, Path]:
@@ -40,21 +49,44 @@ def _modules() -> dict[str, Path]:
     return names
 
 
-def _imports(path: Path, modules: dict[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+def _imports(tree: ast.AST, modules: Collection[str]) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
-        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module in modules:
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
                 yield name if name in modules else node.module
+        elif isinstance(node, ast.Call) and node.args and _called(node) in IMPORTERS:
+            name = _leading_text(node.args[0]).rstrip(".")
+            if name in modules:
+                yield name
+
+
+def _called(call: ast.Call) -> str:
+    """Return the last part of a function's name."""
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+def _leading_text(argument: ast.expr) -> str:
+    """Return a text, or what an f-string begins with."""
+    if isinstance(argument, ast.JoinedStr) and argument.values:
+        argument = argument.values[0]
+    value = argument.value if isinstance(argument, ast.Constant) else ""
+    return value if isinstance(value, str) else ""
+
+
+@cache
+def _trees() -> dict[str, ast.AST]:
+    """Return the syntax tree of each module."""
+    return {module: ast.parse(path.read_text()) for module, path in _modules().items()}
 
 
 @cache
 def _imported() -> dict[str, frozenset[str]]:
     """Return what each module imports."""
     modules = _modules()
-    return {module: frozenset(_imports(path, modules)) for module, path in modules.items()}
+    return {module: frozenset(_imports(tree, modules)) for module, tree in _trees().items()}
 
 
 def _layer(module: str) -> int:
@@ -80,3 +112,58 @@ def test_imports_make_no_circle() -> None:
         module: others - {module, FACE} for module, others in _imported().items() if module != FACE
     }
     TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_a_module_imported_by_its_name_is_seen() -> None:
+    modules = {"longfat.cli", "longfat.output.notebook"}
+    for text in (
+        'import_module("longfat.output.notebook")',
+        'importlib.import_module(f"longfat.output.notebook.{name}")',
+        '__import__("longfat.output.notebook")',
+        'lazy("longfat.output.notebook")',
+    ):
+        assert list(_imports(ast.parse(text), modules)) == ["longfat.output.notebook"], text
+
+
+def test_no_module_is_imported_by_a_computed_name() -> None:
+    """Such a name could lead anywhere; of the module's own package it may be."""
+    unknown = {
+        module
+        for module, tree in _trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and node.args and _called(node) in IMPORTERS
+        if not _leading_text(node.args[0])
+        and not ast.unparse(node.args[0]).startswith("f'{__name__}.")
+    }
+    assert unknown == IMPORTS_ANY
+
+
+def test_nothing_leads_up_by_way_of_the_face() -> None:
+    names = {
+        alias.name
+        for module, tree in _trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == FACE and module != FACE
+        for alias in node.names
+        if f"{FACE}.{alias.name}" not in _modules()
+    }
+    assert names == FROM_FACE
+
+
+def test_only_the_top_prints_with_rich() -> None:
+    with_rich = {module for module, tree in _trees().items() if _imports_rich(tree)}
+    below = {module for module in with_rich if _layer(module) > _layer("longfat.output")}
+    assert below == {"longfat.common.terminal_console"}
+    assert [
+        module
+        for module in with_rich
+        if module.startswith("longfat.output.") and not module.startswith(LIVE_VIEWS)
+    ] == []
+
+
+def _imports_rich(tree: ast.AST) -> bool:
+    names = [
+        *(node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)),
+        *(a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names),
+    ]
+    return any(name.split(".")[0] == "rich" for name in names)

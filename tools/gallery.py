@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
 from longfat.execution import run_cases
 from longfat.execution.cache import ResultCache
 from longfat.output.drawing import network_picture, picture_bytes, words_of
 from longfat.output.plot import draw_chart, figure_style, saved
 from longfat.output.report.figures import figure_groups
-from longfat.output.report.gridcharts import charts_of
+from longfat.output.report.grid_charts import charts_of
 from longfat.study import Study, read_study
 from longfat.study.choose import choose_cases
 
@@ -183,7 +183,7 @@ def figure_of(entry: Entry, study: Study) -> bytes:
     )
     with tempfile.TemporaryDirectory(prefix="longfat-gallery-") as out:
         runs = run_cases(chosen, out=Path(out), study=study.name, cache=ResultCache())
-        for name, svg in _figures(judge(study, runs)):
+        for name, svg in _figures(evaluate(study, runs)):
             if name == entry.figure:
                 return svg
     raise LookupError(f"{entry.study} has no figure {entry.figure!r}")

@@ -6,7 +6,6 @@ kernel with a virtual clock), builds a *network* inside and plays the case's
 code is divided.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -30,22 +29,30 @@ __all__ = [
 ]
 
 
-def shown_in_notebook(what: str, *things: object, **more: object) -> str:
+def shown_in_notebook(view: str, *objects: object, **options: object) -> str:
     """Return what a notebook shows of one of longfat's objects: HTML or SVG.
 
+    Runs, verdicts and networks are in layers below the drawing code, and Jupyter asks the
+    objects themselves. This function is their only way up.
+
     Args:
-        what: which of `longfat.output.notebook.SHOWN` shows it.
-        things: the object.
-        more: what else that takes.
+        view: the name of the function in `longfat.output.notebook.VIEWS`.
+        objects: its arguments: the object to show.
+        options: its keyword arguments.
     """
-    shown: str = import_module("longfat.output.notebook").SHOWN[what](*things, **more)
-    return shown
+    from longfat.output.notebook import VIEWS  # noqa: PLC0415  few programs draw
+
+    return VIEWS[view](*objects, **options)
 
 
 def __getattr__(name: str) -> object:
-    """Load what is of live networks and of studies when it is asked for: few need it."""
+    """Load the names of live networks and of studies on first use: few programs need them."""
     if name in _LIVE:
-        return getattr(import_module("longfat.live"), name)
+        from longfat import live  # noqa: PLC0415
+
+        return getattr(live, name)
     if name in _STUDIES:
-        return getattr(import_module("longfat.analysis.study_runs"), name)
+        from longfat.analysis import study_runs  # noqa: PLC0415
+
+        return getattr(study_runs, name)
     raise AttributeError(f"module 'longfat' has no attribute {name!r}")

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from longfat.analysis.verdict import SeedCount, Verdict, judge
+from longfat.analysis.verdict import SeedCount, Verdict, evaluate
 from longfat.execution.runs import Run, load_run
 from longfat.study import Study, read_study
 from tests.paths import TESTS
@@ -47,11 +47,11 @@ def scaled(run: Run, *factors: float) -> list[Run]:
 
 def judged(verdict: Verdict, text: str) -> tuple[bool | None, SeedCount | None]:
     (found,) = [one for one in verdict.claims if one.claim.text == text]
-    return found.holds, found.seeds
+    return found.passed, found.seeds
 
 
 def test_one_seed(study: Study, lossy: list[Run], clean: Run) -> None:
-    verdict = judge(study, {"lossy": lossy[:1], "clean": [clean]})
+    verdict = evaluate(study, {"lossy": lossy[:1], "clean": [clean]})
     assert not verdict.many_seeds
     assert verdict.good
     assert verdict.medians("lossy") == lossy[0].metrics
@@ -61,12 +61,12 @@ def test_one_seed(study: Study, lossy: list[Run], clean: Run) -> None:
 
 
 def test_claims_are_judged_on_the_medians(study: Study, lossy: list[Run], clean: Run) -> None:
-    verdict = judge(study, {"lossy": lossy, "clean": [clean]})
+    verdict = evaluate(study, {"lossy": lossy, "clean": [clean]})
     assert verdict.many_seeds
     assert judged(verdict, RETRANSMISSIONS) == (True, SeedCount(3, 5))
     assert judged(verdict, COSTS) == (True, None)
     assert verdict.good
-    verdict = judge(study, {"lossy": lossy[1:4]})
+    verdict = evaluate(study, {"lossy": lossy[1:4]})
     assert judged(verdict, RETRANSMISSIONS) == (False, SeedCount(1, 3))
     assert judged(verdict, COSTS) == (None, None)
     assert not verdict.good
@@ -77,19 +77,19 @@ def test_the_kth_runs_are_taken_together(study: Study, lossy: list[Run], clean: 
     slow_then_fast = scaled(lossy[0], 0.1, 1)
     together = {"clean": fast_then_slow, "lossy": slow_then_fast[::-1]}
     apart = {"clean": fast_then_slow, "lossy": slow_then_fast}
-    assert judged(judge(study, together), COSTS) == (True, SeedCount(2, 2))
-    assert judged(judge(study, apart), COSTS) == (True, SeedCount(1, 2))
+    assert judged(evaluate(study, together), COSTS) == (True, SeedCount(2, 2))
+    assert judged(evaluate(study, apart), COSTS) == (True, SeedCount(1, 2))
 
 
 def test_unlike_numbers_of_runs_are_not_paired(study: Study, lossy: list[Run], clean: Run) -> None:
     runs = {"lossy": lossy, "clean": scaled(clean, 1, 1)}
-    assert judged(judge(study, runs), COSTS) == (True, None)
+    assert judged(evaluate(study, runs), COSTS) == (True, None)
 
 
 def test_a_metric_that_only_some_runs_have(study: Study, lossy: list[Run]) -> None:
     key = "bulk.retransmits"
     bare = {k: v for k, v in lossy[0].metrics.items() if k != key}
-    verdict = judge(study, {"lossy": [dataclasses.replace(lossy[0], metrics=bare), *lossy[1:]]})
+    verdict = evaluate(study, {"lossy": [dataclasses.replace(lossy[0], metrics=bare), *lossy[1:]]})
     assert verdict.spreads["lossy"][key].count == 4
     assert verdict.spreads["lossy"][key].median == 55
     assert judged(verdict, RETRANSMISSIONS) == (False, SeedCount(2, 5))
@@ -97,7 +97,7 @@ def test_a_metric_that_only_some_runs_have(study: Study, lossy: list[Run]) -> No
 
 def test_where_the_published_figure_falls(study: Study, lossy: list[Run]) -> None:
     def inside(runs: list[Run]) -> dict[str, bool | None]:
-        published = judge(study, {"lossy": runs}).published
+        published = evaluate(study, {"lossy": runs}).published
         return {one.figure.metric: one.inside_band for one in published if one.spread}
 
     assert inside(lossy)["bulk.sender_bps"] is True  # 24 Mbit/s among 20 to 36
@@ -107,7 +107,7 @@ def test_where_the_published_figure_falls(study: Study, lossy: list[Run]) -> Non
 
 
 def test_json(study: Study, lossy: list[Run]) -> None:
-    data = json.loads(json.dumps(judge(study, {"lossy": lossy}).to_json()))
+    data = json.loads(json.dumps(evaluate(study, {"lossy": lossy}).to_json()))
     assert list(data["cases"]) == ["lossy"]
     found = data["cases"]["lossy"]
     metric = "bulk.sender_bps"

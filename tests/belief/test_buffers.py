@@ -13,7 +13,7 @@ from longfat.analysis.advice.arithmetic import (
     receive_buffer_bytes,
 )
 from longfat.analysis.advice.evidence import SEND_BUFFER_SHARE
-from longfat.analysis.advice.tuning_lines import DEFAULT_BUFFERS
+from longfat.analysis.advice.tuning import DEFAULT_BUFFERS
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
 from longfat.model.case import Case, Command

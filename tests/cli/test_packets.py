@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from longfat.analysis.packets.capture import write_pcapng
-from longfat.cli.packets import MAX_ROWS
+from longfat.cli.render.packets import MAX_ROWS
 from tests.analysis.packets.made import transfer
 from tests.cli.test_hostile_texts import OF_RICH, shown
 from tests.command import longfat

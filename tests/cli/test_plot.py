@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.execution.runs import load_run
 from longfat.model.traffic import Video
 from longfat.output.report.figures import figure_groups
@@ -139,7 +139,7 @@ def test_flows_that_are_no_bulk_traffic(tmp_path: Path) -> None:
     ]
     # The same stand in the report.
     runs = {"default": (load_run(tmp_path / "runs/apps/default-seed1"),)}
-    verdict = judge(read_study(tmp_path / "apps.yaml"), runs)
+    verdict = evaluate(read_study(tmp_path / "apps.yaml"), runs)
     assert [(one.heading, len(one.figures)) for one in figure_groups(verdict)] == [
         ("Delay of each datagram", 1),
         ("Video", 1),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.analysis.advice.subject import examine
+from longfat.analysis.advice.flow_evidence import collect_evidence
 from longfat.analysis.timeseries.curves import RunCurves
 from longfat.errors import InputError, MachineError
 from longfat.execution import run_case
@@ -228,7 +228,7 @@ def test_what_short_connections_counted_is_counted(make_case: MakeCase, tmp_path
     told = done.metrics["bulk.retransmits"] + done.metrics["more.retransmits"]
     assert done.metrics["tcp.retransmits"] >= told
     # To each flow the diagnosis gives the drops of its time.
-    seen = [examine(done, flow).queue for flow in flows[:2]]
+    seen = [collect_evidence(done, flow).queue for flow in flows[:2]]
     drops = [0 if queue is None else queue.drops for queue in seen]
     assert min(drops) > 0
     assert sum(drops) == done.metrics["queue.drops"]

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 from longfat.analysis.packets.capture import frames_of, open_capture, write_pcapng
+from longfat.analysis.packets.decoded_capture import DecodedCapture
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.follow import follow
 from longfat.analysis.packets.headers import describe, lines_of
-from longfat.analysis.packets.opened import OpenedCapture
 from longfat.analysis.packets.table import parse_lines
 from longfat.packetdrill import Settings, parse_script
 from longfat.packetdrill.run import explain
@@ -35,7 +35,7 @@ def check_packets(folder: Path, content: bytes) -> None:
     """Decode a capture as the process of dpkt does, and ask all that the page asks."""
     capture = open_capture(write(folder, "x.pcap", content))
     table = parse_lines(lines_of(frames_of(capture)), name="x.pcap")
-    opened = OpenedCapture(
+    opened = DecodedCapture(
         capture=capture, decoder=choose_decoder("dpkt"), table=table, epoch_ns=1_700_000_000 * 10**9
     )
     about = opened.about()
@@ -63,7 +63,7 @@ def decoded() -> list[bytes]:
 def check_decoded(folder: Path, content: bytes) -> None:
     """Read what a decoder prints that a packet has taken over."""
     table = parse_lines(content.decode(errors="replace").split("\n"), name="x.pcap")
-    opened = OpenedCapture(
+    opened = DecodedCapture(
         capture=open_capture(write(folder, "x.pcap", captures()[0])),
         decoder=choose_decoder("dpkt"),
         table=table,

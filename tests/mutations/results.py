@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from longfat.analysis.query import Catalog
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.common.decoding import parse_json
 from longfat.errors import LongfatError, MachineError
 from longfat.execution.cache.entry import NOTE, entry_of, read_entry
@@ -68,7 +68,7 @@ def check_forged(folder: Path, content: bytes) -> None:
     run = read_manifest(parse_json(content, where="x"), folder=folder)
     write(folder, f"{run.folder.name}-seed1/{MANIFEST}", content)
     study, runs = _lab()
-    judge(study, {name: (runs[name],) for name in runs} | {"default": (run,)})
+    evaluate(study, {name: (runs[name],) for name in runs} | {"default": (run,)})
     assert Catalog([folder]).runs == 1
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import shown_in_notebook
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.common.checksum import FileSum, file_damage
 from longfat.common.extras import lazy, need
 from longfat.common.suggest import listed, nearest
@@ -128,7 +128,7 @@ class StudyRuns:
         chosen = choose_cases(self.study, names=names, seed=seed, seeds=seeds, kernel=None)
         cached = ResultCache() if cache else None
         runs = run_cases(chosen, out=self.out, study=self.study.name, jobs=jobs, cache=cached)
-        return judge(self.study, runs)
+        return evaluate(self.study, runs)
 
     def verdict(self) -> Verdict:
         """Evaluate the claims, and compare the published figures, over the runs that are there.
@@ -139,7 +139,7 @@ class StudyRuns:
         runs: dict[str, list[Run]] = {}
         for known in self._known():
             runs.setdefault(known.case, []).append(load_run(known.folder))
-        return judge(self.study, runs)
+        return evaluate(self.study, runs)
 
     def frame(self) -> pl.DataFrame:
         """Return a row for each run that is there, in the order of the cases and seeds.
@@ -170,7 +170,7 @@ class StudyRuns:
             {
                 "text": one.claim.text,
                 "expression": one.claim.expression,
-                "holds": one.holds,
+                "holds": one.passed,
                 "seeds_holding": None if one.seeds is None else one.seeds.holding,
                 "seeds": None if one.seeds is None else one.seeds.count,
             }

@@ -31,12 +31,12 @@ class SeedCount:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedClaim:
+class ClaimResult:
     """A claim with its result.
 
     Attributes:
         claim: the claim.
-        holds: whether it holds for the medians of its cases; None if that
+        passed: whether it holds for the medians of its cases; None if that
             depends on a case that was not run.
         seeds: in how many of the seeds it holds, the k-th run of each case
             taken together; None if its cases have different numbers of runs,
@@ -45,7 +45,7 @@ class JudgedClaim:
     """
 
     claim: Claim
-    holds: bool | None
+    passed: bool | None
     seeds: SeedCount | None = None
     tallies: tuple[Tally, ...] = ()
 
@@ -100,7 +100,7 @@ class Verdict:
     study: Study
     runs: Mapping[str, tuple[Run, ...]]
     spreads: Mapping[str, Mapping[str, Spread]]
-    claims: tuple[JudgedClaim, ...]
+    claims: tuple[ClaimResult, ...]
     published: tuple[Comparison, ...]
 
     def _repr_html_(self) -> str:
@@ -110,7 +110,7 @@ class Verdict:
     @property
     def good(self) -> bool:
         """Return whether no claim failed."""
-        return all(judged.holds is not False for judged in self.claims)
+        return all(judged.passed is not False for judged in self.claims)
 
     @property
     def many_seeds(self) -> bool:
@@ -157,12 +157,12 @@ def _run_to_json(run: Run) -> dict[str, Any]:
     }
 
 
-def _claim_to_json(judged: JudgedClaim) -> dict[str, Any]:
+def _claim_to_json(judged: ClaimResult) -> dict[str, Any]:
     seeds = judged.seeds
     return {
         "text": judged.claim.text,
         "expression": judged.claim.expression,
-        "holds": judged.holds,
+        "holds": judged.passed,
         "seeds": None if seeds is None else {"holding": seeds.holding, "count": seeds.count},
         "over_cases": [tally.to_json() for tally in judged.tallies],
     }
@@ -183,7 +183,7 @@ def _comparison_to_json(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def judge(study: Study, runs: Mapping[str, Sequence[Run]]) -> Verdict:
+def evaluate(study: Study, runs: Mapping[str, Sequence[Run]]) -> Verdict:
     """Evaluate the claims of a study and compare its published figures.
 
     Args:
@@ -197,7 +197,7 @@ def judge(study: Study, runs: Mapping[str, Sequence[Run]]) -> Verdict:
         study=study,
         runs=there,
         spreads=spreads,
-        claims=_judged_claims(study, there, spreads),
+        claims=_claim_results(study, there, spreads),
         published=tuple(
             Comparison(figure, spreads.get(figure.case, {}).get(figure.metric))
             for figure in figures
@@ -214,11 +214,11 @@ def _spreads(runs: Sequence[Run]) -> dict[str, Spread]:
     }
 
 
-def _judged_claims(
+def _claim_results(
     study: Study,
     runs: Mapping[str, tuple[Run, ...]],
     spreads: Mapping[str, Mapping[str, Spread]],
-) -> tuple[JudgedClaim, ...]:
+) -> tuple[ClaimResult, ...]:
     if not study.claims:
         return ()
     medians = {
@@ -234,7 +234,7 @@ def _judged_claims(
         for k in range(max((len(of_case) for of_case in runs.values()), default=0))
     ]
     return tuple(
-        JudgedClaim(
+        ClaimResult(
             claim,
             _holds(claim, table),
             _seed_count(claim, runs, by_seed),

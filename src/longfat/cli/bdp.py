@@ -1,4 +1,4 @@
-"""`longfat bdp`: the arithmetic of a long, fat path, with every sum shown."""
+"""`longfat bdp`: the arithmetic of a long, fat path, with every equation shown."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import click
 from rich.text import Text
 
 from longfat.analysis.advice.arithmetic import compute
-from longfat.analysis.advice.arithmetic_lines import sections
-from longfat.analysis.advice.sums import text
 from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
+from longfat.cli.render.equations import section_lines, sections
 from longfat.engine.kernel.version import USUAL, check_version
 from longfat.errors import InputError
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
@@ -71,5 +70,5 @@ def bdp(
         echo(json.dumps(dataclasses.asdict(path), indent=2))
         return
     console = stdout()
-    for line, is_title in text(sections(path)):
+    for line, is_title in section_lines(sections(path)):
         console.print(Text(line, style="bold" if is_title else ""), soft_wrap=True)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from longfat.analysis.compare import compare_sides, print_compared, print_moments
-from longfat.analysis.compare.find import RunSelection, find_side
+from longfat.analysis.compare import compare_sides
 from longfat.analysis.compare.moments import series_moments
+from longfat.analysis.compare.sides import RunSelection, find_side
 from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import cases_option, json_option
+from longfat.cli.render.comparison import print_compared, print_moments
 from longfat.errors import ExitCode, InputError
 
 if TYPE_CHECKING:

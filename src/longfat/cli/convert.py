@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from longfat.cli.completion import complete_study
-from longfat.cli.console import echo, stderr
+from longfat.cli.console import echo, stderr, write_target
 from longfat.cli.options import json_option
-from longfat.cli.target import write_target
 from longfat.errors import InputError
 from longfat.study.formats.convert import SUFFIXES, convert_text
 from longfat.study.formats.open import open_network

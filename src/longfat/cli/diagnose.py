@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from longfat.analysis.advice import screen
 from longfat.analysis.advice.diagnosis import diagnose as diagnose_run
 from longfat.cli.completion import complete_folder
 from longfat.cli.console import echo, stdout
 from longfat.cli.options import json_option
+from longfat.cli.render.advice import print_diagnoses
 from longfat.execution.runs import load_run
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 @click.command()
@@ -39,12 +35,4 @@ def diagnose(run: Path, flow: str | None, *, as_json: bool) -> None:
         flows = [each.to_json() for each in found]
         echo(json.dumps({"run": str(run), "flows": flows}, indent=2))
         return
-
-    def draw(console: Console) -> None:
-        for index, each in enumerate(found):
-            if index:
-                console.print()
-                console.rule(style="dim")
-            screen.draw_diagnosis(console, each)
-
-    screen.show(stdout(), draw)
+    print_diagnoses(found, console=stdout())

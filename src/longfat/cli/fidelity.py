@@ -19,7 +19,7 @@ from longfat.output.report.fidelity import (
     side_by_side,
     study_fidelity,
 )
-from longfat.output.report.fidelity_page import fidelity_markdown
+from longfat.output.report.fidelity_pages import fidelity_markdown
 from longfat.study import Study, read_study
 from longfat.study.labs import find_lab, find_study
 

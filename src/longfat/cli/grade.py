@@ -132,11 +132,11 @@ def grade(
     need("series")
     # They load what runs cases.
     from longfat.analysis.grading import Player  # noqa: PLC0415
+    from longfat.cli.render.grading import print_graded  # noqa: PLC0415
     from longfat.execution.tools import Toolbox  # noqa: PLC0415
     from longfat.output.grading import (  # noqa: PLC0415
         gradebook_csv,
         gradescope_results,
-        print_graded,
     )
     from longfat.study.grading import read_grading  # noqa: PLC0415
 

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from longfat.cli.console import echo, stderr, stdout
-from longfat.cli.number_words import format_age, parse_age_s
 from longfat.cli.options import json_option
-from longfat.cli.tables import plain_table, print_table
+from longfat.cli.render.number_text import format_age, parse_age_s
+from longfat.cli.render.tables import plain_table, print_table
 from longfat.engine.images import Unpacked, forget_folders, remove_image, unpacked_images
 from longfat.errors import InputError
 from longfat.model.metric import Unit

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from longfat.cli.console import echo, stdout
 from longfat.cli.language import language_option
 from longfat.cli.options import json_option
+from longfat.cli.render.tables import plain_table, print_trimmed
 from longfat.common import resources
 from longfat.common.atomic import write_whole
 from longfat.common.suggest import listed, nearest
@@ -96,7 +96,7 @@ def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> 
     if as_json:
         echo(json.dumps([entry.to_json() for entry in entries], indent=2))
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("lab", no_wrap=True)
     table.add_column("title")
     for head in ("cases", "runs", "virtual s"):
@@ -111,14 +111,7 @@ def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> 
         for entry in entries:
             if course_of(entry.study.course, courses).id == course.id:
                 table.add_row(*entry.cells(language))
-    console = stdout()
-    if console.is_terminal:
-        console.print(table)
-        return
-    with console.capture() as captured:
-        console.print(table)
-    for line in captured.get().splitlines():
-        echo(line.rstrip())
+    print_trimmed(lambda console: console.print(table), console=stdout())
 
 
 TEMPLATES = "templates"
@@ -181,9 +174,9 @@ def check(folder: Path) -> None:
     `as the key` where the figure depends on the versions of tools.
     """
     from longfat.analysis.grading import Player, Submission, grade  # noqa: PLC0415  as in seed
+    from longfat.cli.render.grading import print_graded  # noqa: PLC0415
     from longfat.execution.cache import ResultCache  # noqa: PLC0415
     from longfat.execution.tools import Toolbox  # noqa: PLC0415
-    from longfat.output.grading import print_graded  # noqa: PLC0415
     from longfat.study.grading.read import SOLUTION, read_grading  # noqa: PLC0415
 
     grading = read_grading(folder)

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
-from longfat.cli.console import echo, stdout
+from longfat.cli.console import echo, stdout, write_target
 from longfat.cli.options import json_option
-from longfat.cli.target import write_target
+from longfat.cli.render.tables import plain_table
 from longfat.model.fields import fields_of
 from longfat.study.templates import TEMPLATES, Template, make_template
 
@@ -42,7 +41,7 @@ def new(context: click.Context, *, as_json: bool) -> None:
     if as_json:
         echo(json.dumps([template.to_json() for template in TEMPLATES.values()], indent=2))
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table = plain_table()
     table.add_column("template", no_wrap=True)
     table.add_column("what it is")
     table.add_column("parameters")

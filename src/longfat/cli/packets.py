@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from longfat.analysis.packets.capture import MAX_PACKETS, frames_of, open_capture
+from longfat.analysis.packets.decoded_capture import (
+    capture_path,
+    captures_of,
+    open_packets,
+    start_of,
+)
 from longfat.analysis.packets.decoders import choose_decoder
-from longfat.analysis.packets.opened import capture_path, captures_of, open_packets, start_of
 from longfat.cli.completion import complete_folder
-from longfat.cli.console import echo, stderr, stdout
+from longfat.cli.console import echo, stdout, write_target
 from longfat.cli.options import json_option
-from longfat.cli.tables import plain_table, print_table
-from longfat.cli.target import write_target
+from longfat.cli.render.packets import (
+    MAX_ROWS,
+    print_decoder,
+    print_details,
+    print_followed,
+    print_packets,
+    print_streams,
+)
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy as np
-    from numpy.typing import NDArray
-    from rich.console import Console
-
-    from longfat.analysis.packets.opened import OpenedCapture
-
-MAX_ROWS = 1000
-"""How many packets are printed to a terminal, unless `--first` says how many."""
-
-_HEADS = ("no.", "time", "source", "target", "protocol", "bytes", "what")
-_GAP = "  "
+    from longfat.analysis.packets.decoded_capture import DecodedCapture
 
 
 @click.command()
@@ -100,26 +97,26 @@ def packets(
     # Without a filter, what is not printed need not be decoded, which takes most of the time.
     count = None if first is None or not lists or text or as_json else max(1, first)
     opened = _opened(source, probe, decoder, count)
-    _print_decoder(opened)
+    print_decoder(opened)
     if save is not None:
         write_target(save, b"".join(opened.saved(text)), force=True)
         echo(f"{len(opened.chosen(text))} packets in {save}", err=True)
     elif details is not None:
-        _print_details(opened, details, as_json)
+        print_details(opened, details, as_json)
     elif follow is not None:
-        _print_followed(opened, follow, as_json)
+        print_followed(opened, follow, as_json)
     elif streams:
-        _print_streams(opened, as_json)
+        print_streams(opened, as_json)
     else:
         total = len(opened.chosen(text))
         if count is not None:
             total = sum(1 for _ in frames_of(opened.capture))
-        _print_packets(opened, text, first, as_json, console=console, total=total)
+        print_packets(opened, text, first, as_json, console=console, total=total)
 
 
 def _opened(
     source: Path, probe: str | None, wanted: str | None, count: int | None
-) -> OpenedCapture:
+) -> DecodedCapture:
     """Open a capture; COUNT is the number of packets to decode, all if None."""
     options: dict[str, Any] = {} if count is None else {"count": min(count, MAX_PACKETS)}
     options["decoder"] = choose_decoder(wanted)
@@ -136,115 +133,3 @@ def _opened(
     path = capture_path(run, name)
     epoch_ns = round(run.epoch_s * 1e9)
     return open_packets(path, name=f"{source}: {name}", epoch_ns=epoch_ns, **options)
-
-
-def _print_decoder(opened: OpenedCapture) -> None:
-    decoder = opened.decoder
-    words = f"decoded by {decoder.name} {decoder.version}"
-    stderr().print(f"{words}: {decoder.why}" if decoder.why else words, style="dim")
-    if opened.about()["is_cut"]:
-        stderr().print(f"only the first {len(opened.table):,} packets are decoded")
-
-
-def _echo_json(found: Any) -> None:
-    echo(json.dumps(found, indent=2))
-
-
-def _print_details(opened: OpenedCapture, number: int, as_json: bool) -> None:
-    found = opened.details(number)
-    if as_json:
-        _echo_json({"number": number, "text": found})
-    else:
-        echo(found.rstrip())
-
-
-def _print_followed(opened: OpenedCapture, stream: int, as_json: bool) -> None:
-    found = opened.followed(stream)
-    if as_json:
-        _echo_json({"stream": stream, "pieces": found})
-        return
-    for piece in found:
-        if piece["more"]:
-            echo("... (more is not shown)")
-            continue
-        arrow = "<" if piece["from"] else ">"
-        lacks = piece["length"] - piece["captured"]
-        gap = f" ({lacks} of {piece['length']} bytes were not captured)" if lacks > 0 else ""
-        lines = piece["text"].splitlines() or [""]
-        if lacks > 0 and not piece["text"]:
-            echo(f"{arrow} ({piece['length']} bytes, not captured)")
-            continue
-        for line in lines:
-            echo(f"{arrow} {line}")
-        if gap:
-            echo(f"{arrow}{gap}")
-
-
-def _print_streams(opened: OpenedCapture, as_json: bool) -> None:
-    found = opened.about()["streams"]
-    if as_json:
-        _echo_json({"streams": found})
-        return
-    table = plain_table("stream", "from", "to", "packets", "bytes →", "bytes ←", "retransmissions")
-    for one in found:
-        ends = [f"{end['address']}:{end['port']}" for end in one["ends"]]
-        counts = (one["packets"], *one["bytes"], one["repeated"])
-        table.add_row(str(one["number"]), *ends, *(f"{count:,}" for count in counts))
-    print_table(table, console=stdout())
-
-
-def _print_packets(
-    opened: OpenedCapture,
-    text: str,
-    first: int | None,
-    as_json: bool,
-    *,
-    console: Console,
-    total: int,
-) -> None:
-    shown = opened.chosen(text)[:first]
-    if as_json:
-        _write_json(opened, shown, total)
-        return
-    if console.is_terminal and len(shown) <= MAX_ROWS:
-        table = plain_table(*_HEADS)
-        for cells in _cells(opened, shown):
-            table.add_row(*cells)
-        print_table(table, console=console)
-    else:
-        _write_lines(opened, shown)
-    if len(shown) < total:
-        echo(f"{total - len(shown):,} more packets pass: --first N prints N", err=True)
-
-
-def _cells(opened: OpenedCapture, shown: NDArray[np.intp]) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of packets' rows."""
-    wholes, texts = opened.table.wholes, opened.table.texts
-    columns = (texts[name] for name in ("source", "target", "protocol", "info"))
-    source, target, protocol, info = columns
-    numbers = (wholes[name][shown].tolist() for name in ("number", "time", "length"))
-    for index, number, time_ns, length in zip(shown.tolist(), *numbers, strict=True):
-        time = f"{(time_ns - opened.epoch_ns) / 1e9:.9f}"
-        ends = (source[index], target[index])
-        yield (str(number), time, *ends, protocol[index], str(length), info[index])
-
-
-def _write_lines(opened: OpenedCapture, shown: NDArray[np.intp]) -> None:
-    """Print packets as they come, in columns that are as wide as they need to be."""
-    widths = [len(head) for head in _HEADS]
-    for cells in _cells(opened, shown):
-        widths = list(map(max, widths, map(len, cells)))
-    for cells in itertools.chain([_HEADS], _cells(opened, shown)):
-        print(_GAP.join(map(str.ljust, cells, widths)).rstrip())
-
-
-def _write_json(opened: OpenedCapture, shown: NDArray[np.intp], total: int) -> None:
-    """Print packets as JSON, a line for each."""
-    head = json.dumps({**opened.about(), "total": total}, indent=2)
-    print(head.removesuffix("\n}"), end=',\n  "rows": [')
-    before = ""
-    for index in shown.tolist():
-        row = opened.table.row(index, epoch_ns=opened.epoch_ns)
-        print(f"{before}\n    {json.dumps(row)}", end="")
-        before = ","
-    print("\n  ]\n}")

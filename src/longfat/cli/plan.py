@@ -13,9 +13,9 @@ from rich.text import Text
 
 from longfat.cli.completion import complete_study
 from longfat.cli.console import echo, stdout
-from longfat.cli.number_words import format_count, format_time
 from longfat.cli.options import cases_option, jobs_option, json_option, study_kernel_option
-from longfat.cli.tables import plain_table, print_table
+from longfat.cli.render.number_text import format_count, format_time
+from longfat.cli.render.tables import plain_table, print_table
 from longfat.errors import HostError
 from longfat.execution.batch_runner import Keys, cost_model_of
 from longfat.execution.cache import ResultCache
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from longfat.study import Planned, Study
 
 _FIRST_CASES = 10
-_LONGEST_CASES = 3
-_MOST_VALUES = 8
+_MAX_LONGEST = 3
+_MAX_VALUES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class _Plan:
     @property
     def longest(self) -> list[_Entry]:
         left = [entry for entry in self.entries if entry.left]
-        return sorted(left, key=lambda entry: -entry.cost.wall_s)[:_LONGEST_CASES]
+        return sorted(left, key=lambda entry: -entry.cost.wall_s)[:_MAX_LONGEST]
 
     def to_json(self) -> dict[str, Any]:
         grid = self.study.grid
@@ -248,7 +248,7 @@ def _show(made: _Plan, *, console: Console, show_all: bool) -> None:
         print_table(_sums(made), console=console)
     for line in _sureness(made):
         console.print(Text(line), soft_wrap=True)
-    if len(made.entries) > _LONGEST_CASES and made.longest:
+    if len(made.entries) > _MAX_LONGEST and made.longest:
         console.print("\nlongest")
         print_table(_cases(made.longest), console=console)
     shown = made.entries if show_all else made.entries[:_FIRST_CASES]
@@ -324,6 +324,6 @@ def _cases(entries: Iterable[_Entry]) -> Table:
 
 
 def _values(values: Sequence[str]) -> str:
-    if len(values) <= _MOST_VALUES:
+    if len(values) <= _MAX_VALUES:
         return ", ".join(values)
-    return f"{', '.join(values[: _MOST_VALUES - 2])}, ..., {values[-1]}"
+    return f"{', '.join(values[: _MAX_VALUES - 2])}, ..., {values[-1]}"

@@ -14,7 +14,7 @@ from longfat.errors import InputError
 from longfat.model.units import parse_time_s
 from longfat.output.plot import FORMS
 from longfat.output.report.figure_files import PlotFiles, PlotRequest
-from longfat.output.report.iperf3_plots import plot_reports
+from longfat.output.report.iperf3_files import plot_reports
 from longfat.output.report.plots import plot_runs
 
 

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
+from longfat.cli.console import stderr, stdout
 from longfat.cli.options import json_option
 from longfat.common.extras import need
+from longfat.errors import InputError
+from longfat.execution.cache import result_cache_root
+from longfat.model.units import parse_size_bytes, parse_time_s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from longfat.analysis.query import Limits, Reported
+
+_MIN_MEMORY_BYTES = 64 * 10**6
+_DEFAULT_ROOT = Path("runs")
+_MAX_PROBLEMS = 3
+_MIN_RUNS_REPORTED = 200
 
 
 @click.command()
@@ -61,17 +80,106 @@ def query(
     """
     need("sql")
     # The catalog is made of Arrow's types.
-    from longfat.cli.query_run import QueryOptions, run_query  # noqa: PLC0415
-
-    options = QueryOptions(
-        folders=folders,
-        cache=cache,
-        tables=tables,
-        as_json=as_json,
-        as_csv=as_csv,
-        parquet=parquet,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        show_all=show_all,
+    from longfat.analysis.query import Catalog  # noqa: PLC0415
+    from longfat.cli.render.query import (  # noqa: PLC0415
+        print_answer,
+        print_csv,
+        print_json,
+        print_tables,
+        write_parquet,
     )
-    run_query(sql, options)
+
+    if as_json + as_csv + (parquet is not None) > 1:
+        raise InputError("--json, --csv and --parquet exclude each other: take one of them")
+    limits = _limits(time_limit, memory_limit)
+    with _reading() as progress:
+        catalog = Catalog(_roots(folders, cache=cache), on_read=progress)
+        answer = None if tables or sql is None else catalog.query(sql, limits=limits)
+    if answer is None:
+        print_tables(catalog, console=stdout(), as_json=as_json)
+    elif as_json:
+        print_json(answer)
+    elif as_csv:
+        print_csv(answer)
+    elif parquet is not None:
+        write_parquet(answer, parquet)
+    else:
+        for note in print_answer(answer, console=stdout(), show_all=show_all):
+            _note(note)
+    for note in _problems(catalog.problems):
+        _note(note)
+    if catalog.runs == 0:
+        _note("there are no runs there yet: `longfat run STUDY` makes some")
+
+
+def _limits(time_limit: str, memory_limit: str) -> Limits:
+    from longfat.analysis.query import Limits  # noqa: PLC0415  it loads Arrow
+
+    try:
+        limits = Limits(
+            time_s=parse_time_s(time_limit), memory_bytes=parse_size_bytes(memory_limit)
+        )
+    except InputError as error:
+        raise InputError(f"--time-limit or --memory-limit: {error}") from None
+    if limits.time_s <= 0:
+        raise InputError(f"--time-limit {time_limit}: more than no time is needed")
+    if limits.memory_bytes < _MIN_MEMORY_BYTES:
+        raise InputError(f"--memory-limit {memory_limit}: the database needs 64 MB")
+    return limits
+
+
+def _roots(folders: Sequence[Path], *, cache: bool) -> list[Path]:
+    roots = list(folders)
+    if not roots and not cache:
+        if not _DEFAULT_ROOT.is_dir():
+            raise InputError(
+                f"there is no folder {_DEFAULT_ROOT} here: --runs FOLDER names another, and "
+                "--cache queries the cached results"
+            )
+        roots = [_DEFAULT_ROOT]
+    if cache:
+        root = result_cache_root()
+        if not root.is_dir():
+            raise InputError(f"{root}: nothing is cached yet")
+        roots.append(root)
+    return roots
+
+
+@contextmanager
+def _reading() -> Iterator[_Progress]:
+    """Show the progress of reading, on a terminal, if it takes a while."""
+    progress = _Progress(stderr())
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+class _Progress:
+    """A line on standard error with the number of runs that have been read."""
+
+    def __init__(self, console: Console) -> None:
+        self._status = console.status("reading")
+        self._shown = False
+
+    def __call__(self, reported: Reported) -> None:
+        if reported.total < _MIN_RUNS_REPORTED or reported.count % 50:
+            return
+        self._status.update(f"reading {reported.what}: {reported.count:,} of {reported.total:,}")
+        if not self._shown:
+            self._status.start()
+            self._shown = True
+
+    def close(self) -> None:
+        if self._shown:
+            self._status.stop()
+
+
+def _problems(problems: Sequence[str]) -> list[str]:
+    notes = [f"passed over: {problem}" for problem in problems[:_MAX_PROBLEMS]]
+    more = len(problems) - len(notes)
+    return [*notes, f"and {more:,} more are passed over"] if more else notes
+
+
+def _note(text: str) -> None:
+    stderr().print(Text(text), soft_wrap=True)

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.cli.console import echo, stderr, stdout
-from longfat.cli.failures import failures_json, print_failures
 from longfat.cli.fidelity import write_page
 from longfat.cli.options import jobs_option, json_option
-from longfat.cli.progress import CaseProgress
+from longfat.cli.render.failures import failures_json, print_failures
+from longfat.cli.render.progress import CaseProgress
+from longfat.cli.render.tables import plain_table, print_table
 from longfat.cli.selection import label_of, make_parts
-from longfat.cli.tables import plain_table, print_table
 from longfat.errors import ExitCode
 from longfat.execution import run_batches
 from longfat.execution.cache import ResultCache
 from longfat.execution.compile import expected_virtual_s
 from longfat.model.units import format_quantity
 from longfat.output.report.fidelity import NOT_KNOWN, StudyFidelity, verdict_fidelity
-from longfat.output.report.reproduced_page import reproduced_markdown
+from longfat.output.report.fidelity_pages import reproduced_markdown
 from longfat.output.report.values import BAND, MISSING, band_text
 from longfat.study import read_study
 from longfat.study.expand import MAX_SEEDS
@@ -86,7 +86,7 @@ def reproduce(
     )
     outcome = _run(parts, jobs=jobs)
     compared = [
-        verdict_fidelity(judge(part.study, runs))
+        verdict_fidelity(evaluate(part.study, runs))
         for part, runs in zip(parts, outcome.runs, strict=True)
     ]
     if as_json:
@@ -181,8 +181,8 @@ def _show(one: StudyFidelity) -> None:
     print_table(table, console=console)
     console.print(Text(one.summary))
     for judged in one.verdict.claims:
-        if judged.holds is not True:
-            word = "FAILS" if judged.holds is False else "not judged"
+        if judged.passed is not True:
+            word = "FAILS" if judged.passed is False else "not judged"
             console.print(Text(f"claim {word}: {judged.claim.text}"))
 
 

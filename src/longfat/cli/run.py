@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.cli.completion import complete_study
 from longfat.cli.console import echo, stderr, stdout
-from longfat.cli.failures import failures_json, print_failures
 from longfat.cli.language import language_option
 from longfat.cli.options import cases_option, jobs_option, json_option, seed_option
-from longfat.cli.progress import CaseProgress
+from longfat.cli.render.failures import failures_json, print_failures
+from longfat.cli.render.progress import CaseProgress
+from longfat.cli.render.verdict import print_verdict
 from longfat.cli.selection import label_of, make_parts
 from longfat.common.atomic import write_whole
 from longfat.common.extras import need
@@ -24,7 +25,7 @@ from longfat.errors import ExitCode
 from longfat.execution import run_batches
 from longfat.execution.cache import ResultCache
 from longfat.execution.runs.space import write_error
-from longfat.output.report import print_verdict, write_report
+from longfat.output.report.files import write_report
 from longfat.study import read_study
 from longfat.study.choose import check_names
 from longfat.study.expand import MAX_SEEDS
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
     from longfat.cli.selection import Part
     from longfat.execution import Executor, Outcome
-    from longfat.output.report import ReportFiles
+    from longfat.output.report.files import ReportFiles
     from longfat.study.text import LanguageChoice
 
 VERDICT = "verdict.json"
@@ -160,7 +161,7 @@ def run(
         keep_going=keep_going,
         executor=None if cluster is None else _cluster(cluster, security),
     )
-    verdicts = [judge(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
+    verdicts = [evaluate(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
     if not outcome.failures or keep_going:
         for part, verdict in zip(parts, verdicts, strict=True):
             _keep(verdict, part)
@@ -270,7 +271,7 @@ def _show(parts: Sequence[Part], verdicts: Sequence[Verdict], *, draws: bool) ->
             _print_message(note)
     for group in _by_study(parts, verdicts):
         if (compared := _compared(group)) is not None:
-            from longfat.analysis.compare import print_compared  # noqa: PLC0415  see _compared
+            from longfat.cli.render.comparison import print_compared  # noqa: PLC0415  see _compared
 
             name = next(iter(group.values())).study.name
             _heading(f"{name}: {' and '.join(group)} compared", first=False)

@@ -12,9 +12,9 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import echo, stderr, stdout
-from longfat.cli.number_words import format_age, format_count, parse_age_s
 from longfat.cli.options import json_option
-from longfat.cli.tables import plain_table, print_table
+from longfat.cli.render.number_text import format_age, format_count, parse_age_s
+from longfat.cli.render.tables import plain_table, print_table
 from longfat.engine import kernel as kernels_here
 from longfat.errors import ExitCode, InputError
 from longfat.execution.cache import Collected, Entry, ResultCache, RetentionPolicy, collect
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
 
 _SHOWN = 12
-_LEAST_PREFIX = 4
+_MIN_PREFIX = 4
 
 
 def _filters(command: Any) -> Any:
@@ -240,8 +240,8 @@ def _one(cache: ResultCache, prefix: str) -> Entry:
     Raises:
         InputError: there is none, or there are several.
     """
-    if len(prefix) < _LEAST_PREFIX:
-        raise InputError(f"{prefix!r}: at least {_LEAST_PREFIX} digits of a key are needed")
+    if len(prefix) < _MIN_PREFIX:
+        raise InputError(f"{prefix!r}: at least {_MIN_PREFIX} digits of a key are needed")
     found = list(cache.entries(prefix=prefix.lower()))
     if not found:
         raise InputError(f"no cached result has a key that begins with {prefix!r}")

@@ -36,7 +36,7 @@ from longfat.study.text import (
 )
 
 # Longer lines are hard to read.
-_WIDEST = 100
+_MAX_WIDTH = 100
 
 # Code is left as it is: a fence first, so that what looks like details inside is none.
 _FOLDED = re.compile(
@@ -135,7 +135,7 @@ def show(lab: str, *, as_study: bool, answers: bool | None, language: LanguageCh
         return
     plain = unfold_answers(text, word=spoken.answer) if answers else fold_answers(text)
     plain = _NETWORK.sub("", plain)
-    width = min(console.width, _WIDEST)
+    width = min(console.width, _MAX_WIDTH)
     console.print(_LabText(plain, language=spoken), width=width, crop=False)
     if not answers and plain != text:
         same = f" --language {code}" if language.strict else ""

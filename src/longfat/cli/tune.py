@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longfat.analysis.advice.arithmetic import CONGESTIONS
 from longfat.analysis.advice.check import Checked, check_cases, judge_check
-from longfat.analysis.advice.need import CONGESTIONS
-from longfat.analysis.advice.screen import show
 from longfat.analysis.advice.tuning import tune as tune_path
-from longfat.analysis.advice.tuning_screen import draw_check, draw_tuning
 from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import json_option
-from longfat.cli.progress import CaseProgress
+from longfat.cli.render.advice import print_tuning
+from longfat.cli.render.progress import CaseProgress
 from longfat.common.guard import scratch_folder
 from longfat.engine.kernel.version import USUAL, check_version
 from longfat.errors import ExitCode
@@ -25,8 +24,6 @@ from longfat.model.units import parse_fraction, parse_rate_bps, parse_time_s
 from longfat.study import Planned
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from longfat.analysis.advice.tuning import Tuning
 
 
@@ -91,7 +88,7 @@ def tune(
     elif as_json:
         echo(json.dumps(tuning.to_json(), indent=2))
     else:
-        show(stdout(), lambda console: draw_tuning(console, tuning))
+        print_tuning(tuning, console=stdout())
 
 
 def _check(tuning: Tuning, *, out: Path | None, as_json: bool) -> None:
@@ -104,14 +101,9 @@ def _check(tuning: Tuning, *, out: Path | None, as_json: bool) -> None:
                     del case["run_dir"]  # it is gone when this is read
             echo(json.dumps(document, indent=2))
         else:
-            show(stdout(), lambda console: _draw(console, tuning, checked))
+            print_tuning(tuning, console=stdout(), checked=checked)
     if not checked.good:
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
-
-
-def _draw(console: Console, tuning: Tuning, checked: Checked) -> None:
-    draw_tuning(console, tuning)
-    draw_check(console, checked)
 
 
 def _run(tuning: Tuning, out: Path) -> Checked:

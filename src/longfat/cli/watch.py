@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.cli.completion import complete_study
 from longfat.cli.console import stderr, stdout
 from longfat.cli.options import (
@@ -85,7 +85,7 @@ def watch(
 
         def summary(run: Run, name: str = name) -> list[Text]:
             runs[name] = (run,)
-            return list(case_lines(judge(plan, runs), name))
+            return list(case_lines(evaluate(plan, runs), name))
 
         console = stderr() if as_json else stdout()
         watch_case(order, console=console, summary=summary, as_json=as_json)

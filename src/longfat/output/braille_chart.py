@@ -25,8 +25,8 @@ _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 _BRAILLE = 0x2800
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 _ROOM = 1.05  # a curve does not touch the top
-_LEAST_COLUMNS = 8
-_LEAST_ROWS_FOR_MIDDLE = 7
+_MIN_COLUMNS = 8
+_MIN_ROWS_FOR_MIDDLE = 7
 _NOTHING = 1e-12  # less than any quantity that is drawn can be
 _EMPTY_TOP = {Unit.BYTES: 1024.0, Unit.BPS: 1e6, Unit.SECONDS: 1e-3}
 
@@ -75,7 +75,7 @@ class BrailleChart:
         top = nice_top(largest, self.unit)
         labels = _labels(top, self.unit, rows)
         margin = max(map(len, labels.values()))
-        if options.max_width - margin - 1 < _LEAST_COLUMNS:
+        if options.max_width - margin - 1 < _MIN_COLUMNS:
             labels, margin = {}, 0
         columns = max(1, options.max_width - margin - 1)
         cells = self._cells(columns, rows, top)
@@ -150,7 +150,7 @@ def _labels(top: float, unit: Unit, rows: int) -> dict[int, str]:
     labels = {0: f"{float(number):g} {name}".rstrip()}
     if rows > 1:
         labels[rows - 1] = "0"
-    if rows >= _LEAST_ROWS_FOR_MIDDLE:
+    if rows >= _MIN_ROWS_FOR_MIDDLE:
         labels[rows // 2] = f"{float(number) / 2:g} {name}".rstrip()
     return labels
 

@@ -17,7 +17,7 @@ from longfat.model.metric import Unit
 from longfat.model.probes.queue import the_queue
 from longfat.model.probes.tcp import alive
 from longfat.model.units import format_quantity
-from longfat.output.drawing import MOST_NODES, draw_network
+from longfat.output.drawing import MAX_NODES, draw_network
 from longfat.output.plot import Line, Panel, draw_panels, figure_style, saved
 from longfat.output.report.figures import figure_groups
 from longfat.output.report.values import claim_rows, claims_summary, metric_grid, run_summary
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _WIDTH_IN = 7.0
 _TIME = "virtual time since boot (s)"
-_MOST_CASES = 40
-_MOST_METRICS = 60
+_MAX_CASES = 40
+_MAX_METRICS = 60
 _RIGHT = ' style="text-align:right"'
 _MARKS: Mapping[str, str] = {"holds": "#166534", "FAILS": "#b91c1c"}
 _GREY = "#666"
@@ -44,7 +44,7 @@ _GREY = "#666"
 
 def network_svg(network: Network) -> str:
     """Return the drawing of a network; empty where it would be too large."""
-    if not 0 < len(network.hosts) + len(network.switches) <= MOST_NODES:
+    if not 0 < len(network.hosts) + len(network.switches) <= MAX_NODES:
         return ""
     return str(draw_network(network, with_style=True))
 
@@ -56,7 +56,7 @@ def study_html(runs: StudyRuns) -> str:
     drawing = network_svg(networks[0]) if len(networks) == 1 else ""
     rows = [
         [name, plan.title if plan.title != name else "", str(plan.seeds)]
-        for name, plan in list(study.cases.items())[:_MOST_CASES]
+        for name, plan in list(study.cases.items())[:_MAX_CASES]
     ]
     more = len(study.cases) - len(rows)
     words = f"{len(study.cases)} cases, {len(study.claims)} claims, runs in {runs.out}"
@@ -91,7 +91,7 @@ def run_html(run: Run) -> str:
     """Return what a run measured, with the network that it ran in."""
     known = known_metrics(run.case)
     rows = []
-    for name, value in list(run.metrics.items())[:_MOST_METRICS]:
+    for name, value in list(run.metrics.items())[:_MAX_METRICS]:
         if name in known:
             rows.append([name, format_quantity(value, known[name].unit)])
     head = f"{run.name}: Linux {run.kernel['release']}, seed {run.seed}, digest {run.digest[:12]}"
@@ -202,7 +202,7 @@ def _table(
     return f"<table><tr>{cells('th', head)}</tr>{lines}</table>"
 
 
-SHOWN: Mapping[str, Callable[..., str]] = {
+VIEWS: Mapping[str, Callable[..., str]] = {
     "network": network_svg,
     "study": study_html,
     "verdict": verdict_html,

@@ -7,11 +7,11 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution import Batch, RunObserver, run_batches
 from longfat.execution.compile import expected_virtual_s
-from longfat.output.report import write_report
+from longfat.output.report.files import write_report
 from longfat.studio.error_responses import problem_of
 from longfat.studio.tables import claims_json, measured_json, published_json
 from longfat.studio.urls import report_url
@@ -256,7 +256,7 @@ class Job(RunObserver):
         """Return the verdict over the completed cases."""
         with self._lock:
             runs = {name: one.in_order() for name, one in self._tallies.items() if one.whole}
-        return judge(self.plan.study, runs)
+        return evaluate(self.plan.study, runs)
 
     def _judge(self) -> None:
         verdict = self._verdict()

@@ -15,15 +15,15 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from longfat.analysis.packets.capture import open_capture
-from longfat.analysis.packets.decoders import choose_decoder
-from longfat.analysis.packets.display_filter import MOST_CHARACTERS
-from longfat.analysis.packets.opened import (
-    MOST_ROWS,
-    OpenedCapture,
+from longfat.analysis.packets.decoded_capture import (
+    MAX_ROWS,
+    DecodedCapture,
     capture_path,
     captures_of,
     open_packets,
 )
+from longfat.analysis.packets.decoders import choose_decoder
+from longfat.analysis.packets.display_filter import MAX_CHARACTERS
 from longfat.engine.machine import START_OF_TIME_S
 from longfat.errors import InputError
 from longfat.studio.http_error import HttpError
@@ -64,9 +64,9 @@ class OpenedCaptures:
         self._sessions = sessions
         self._scripts = scripts
         self._lock = threading.Lock()
-        self._known: OrderedDict[Any, OpenedCapture] = OrderedDict()
+        self._known: OrderedDict[Any, DecodedCapture] = OrderedDict()
 
-    def of_request(self, request: Request) -> OpenedCapture:
+    def of_request(self, request: Request) -> DecodedCapture:
         """Return the capture that a request names: of a run and a probe, a session, or a script.
 
         Raises:
@@ -128,7 +128,7 @@ def packet_routes(
         (path, *_) = asked_names(request, "run")
         return JSONResponse(await run_in_threadpool(opened.names, path))
 
-    def answering(make: Callable[[OpenedCapture, Request], Any], path: str) -> Route:
+    def answering(make: Callable[[DecodedCapture, Request], Any], path: str) -> Route:
         async def answer(request: Request) -> Response:
             def work() -> Any:
                 return make(opened.of_request(request), request)
@@ -156,14 +156,14 @@ def packet_routes(
     ]
 
 
-def _page(opened: OpenedCapture, request: Request) -> dict[str, Any]:
+def _page(opened: DecodedCapture, request: Request) -> dict[str, Any]:
     count = _whole(request, "count")
-    if count > MOST_ROWS:
-        raise InputError(f"count: at most {MOST_ROWS} packets at once")
+    if count > MAX_ROWS:
+        raise InputError(f"count: at most {MAX_ROWS} packets at once")
     return opened.page(_filter(request), start=_whole(request, "from"), count=count)
 
 
-def _place(opened: OpenedCapture, request: Request) -> dict[str, int]:
+def _place(opened: DecodedCapture, request: Request) -> dict[str, int]:
     """Return the row of the list that has a time, or a packet."""
     text = _filter(request)
     if asked_name(request, "number") is not None:
@@ -171,7 +171,7 @@ def _place(opened: OpenedCapture, request: Request) -> dict[str, int]:
     return {"row": opened.row_at(text, time_s=_number(request, "time"))}
 
 
-def _sequence(opened: OpenedCapture, request: Request) -> dict[str, Any]:
+def _sequence(opened: DecodedCapture, request: Request) -> dict[str, Any]:
     words = asked_name(request, "reverse")
     reverse = None if words is None else words == "true"
     return opened.time_sequence(_whole(request, "stream"), reverse=reverse)
@@ -179,8 +179,8 @@ def _sequence(opened: OpenedCapture, request: Request) -> dict[str, Any]:
 
 def _filter(request: Request) -> str:
     text = asked_name(request, "filter") or ""
-    if len(text) > MOST_CHARACTERS:
-        raise InputError(f"filter: {len(text)} characters: at most {MOST_CHARACTERS}")
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"filter: {len(text)} characters: at most {MAX_CHARACTERS}")
     return text
 
 

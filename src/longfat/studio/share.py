@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.errors import InputError
 from longfat.model.host_root import HostRoot
-from longfat.output.report import report_page
+from longfat.output.report.files import report_page
 from longfat.studio.study_reader import STUDIO_LIMITS
 from longfat.study import STUDY_FILE, Planned, Study
 from longfat.study.document import MAX_FILE_BYTES
@@ -48,7 +48,7 @@ def shared_page(
     cases = _by_case(runs)
     study = _their_study(cases, workspace=workspace, language=language) or _bare_study(cases)
     in_order = {name: cases[name] for name in study.cases if name in cases}
-    return report_page(judge(study, in_order))
+    return report_page(evaluate(study, in_order))
 
 
 def study_of(runs: Sequence[Run], *, workspace: Workspace) -> Study | None:

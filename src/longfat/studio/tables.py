@@ -26,7 +26,7 @@ def claims_json(verdict: Verdict) -> list[dict[str, Any]]:
         {
             "text": row.text,
             "expression": judged.claim.expression,
-            "holds": judged.holds,
+            "holds": judged.passed,
             "detail": ", ".join(
                 [f"{name} = {value}" for name, value in row.readings]
                 + ([row.seeds] if row.seeds else [])

@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longfat.analysis.advice.arithmetic import Arithmetic, compute, receive_buffer_bytes
-from longfat.analysis.advice.arithmetic_lines import sections
-from longfat.analysis.advice.sums import Section, Sum, text
+from longfat.cli.render.equations import Equation, Section, section_lines, sections
 from longfat.errors import InputError
 
 
 def page(path: Arithmetic) -> str:
-    return "\n".join(line for line, _ in text(sections(path)))
+    return "\n".join(line for line, _ in section_lines(sections(path)))
 
 
 def test_the_workshop_s_path() -> None:
@@ -128,9 +127,12 @@ def test_any_path_fits_the_page(path: Arithmetic) -> None:
 
 
 def test_a_crowded_section_gives_up_its_alignment_not_its_numbers() -> None:
-    long = Sum("a", "1" * 40, "123,456,789,012 B", "(a remark)")
-    found = (Section("crowded", (long, Sum("b", "2", "3 B"))), Section("c", (Sum("d", "4", "5"),)))
-    lines = [line for line, _ in text(found)]
+    long = Equation("a", "1" * 40, "123,456,789,012 B", "(a remark)")
+    found = (
+        Section("crowded", (long, Equation("b", "2", "3 B"))),
+        Section("c", (Equation("d", "4", "5"),)),
+    )
+    lines = [line for line, _ in section_lines(found)]
     assert f"{'1' * 40} = 123,456,789,012 B" in lines[1]
     assert all(len(line) <= 80 for line in lines)
     assert lines[3:5] == ["", "c"]

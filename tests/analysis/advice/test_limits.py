@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longfat.analysis.advice.limits import Limit, Link, Reading, Slice, classify
-from longfat.analysis.advice.spans import merge_streams, spans, total
+from longfat.analysis.advice.limits import (
+    Limit,
+    Link,
+    Reading,
+    Slice,
+    classify,
+    merge_streams,
+    spans,
+    total,
+)
 
 GREEDY = {"cwnd_bytes": 1e6, "in_flight_bytes": 1e6, "unsent_bytes": 1e6}
 

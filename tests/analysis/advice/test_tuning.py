@@ -12,11 +12,10 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longfat.analysis.advice.arithmetic import CONGESTIONS, MAX_STREAMS
 from longfat.analysis.advice.check import DEFAULT, TUNED, check_cases, judge_check
 from longfat.analysis.advice.limits import Limit
-from longfat.analysis.advice.need import CONGESTIONS, MOST_STREAMS
-from longfat.analysis.advice.tuning import Tuning, tune
-from longfat.analysis.advice.tuning_lines import HOSTS, SENDER
+from longfat.analysis.advice.tuning import HOSTS, SENDER, Tuning, tune
 from longfat.cli.tune import tune as command
 from longfat.errors import InputError
 from longfat.execution import run_case
@@ -87,7 +86,7 @@ def test_streams_for_losses() -> None:
     cubic = advice(rate_bps=10**9, rtt_s=0.02, loss_fraction=0.0001)
     assert 1 < cubic.need.streams <= reno.need.streams
     many = advice(congestion="reno", loss_fraction=0.0001)
-    assert many.need.streams > MOST_STREAMS
+    assert many.need.streams > MAX_STREAMS
     assert any("reduce the loss, or take bbr" in note for note in many.notes)
     assert not any("iperf3" in line.text for line in many.lines)
 

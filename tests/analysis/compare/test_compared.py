@@ -13,9 +13,9 @@ from longfat.analysis.compare import Significance, compare_sides, compare_verdic
 from longfat.analysis.compare.changes import Change
 from longfat.analysis.compare.compared import SharedChange
 from longfat.analysis.compare.differences import Difference
-from longfat.analysis.compare.match import match_cases
-from longfat.analysis.compare.tally import tallies
-from longfat.analysis.verdict import judge
+from longfat.analysis.compare.sides import match_cases
+from longfat.analysis.verdict import evaluate
+from longfat.cli.render.comparison_text import tallies
 from longfat.errors import InputError
 from longfat.execution.runs import Run, Tool
 from longfat.model.metric import Unit
@@ -219,7 +219,7 @@ def test_verdicts_and_their_claims(made: Made) -> None:
     many, few = ({**metrics, "bulk.retransmits": counts} for counts in ([100, 90], [1, 2]))
     fast = made({"bulk.receiver_bps": [9e6]}, name="clean")
     verdicts = {
-        label: judge(study, {"lossy": made(numbers), "clean": fast})
+        label: evaluate(study, {"lossy": made(numbers), "clean": fast})
         for label, numbers in (("6.1", many), ("6.12", few), ("6.6", many))
     }
     compared = compare_verdicts(verdicts)

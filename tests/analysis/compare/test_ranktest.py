@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longfat.analysis.compare.false_discovery import LEVEL, adjusted
 from longfat.analysis.compare.ranktest import (
+    LEVEL,
     Floats,
+    adjusted,
     least_p,
     seeds_needed,
     shift,
@@ -78,7 +79,7 @@ def test_the_normal_approximation_is_near_the_count(
     left = random.integers(0, 12, size=(60, 20)).astype(float)
     right = random.integers(0, 15, size=(60, 20)).astype(float)
     counted = two_sided_p(left, right)
-    monkeypatch.setattr("longfat.analysis.compare.ranktest._MOST_STEPS_WITH_TIES", 0)
+    monkeypatch.setattr("longfat.analysis.compare.ranktest._MAX_STEPS_WITH_TIES", 0)
     assert np.abs(two_sided_p(left, right) - counted).max() < 0.01
 
 

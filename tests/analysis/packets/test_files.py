@@ -19,8 +19,8 @@ from longfat.analysis.packets.capture import (
     open_capture,
     write_pcapng,
 )
+from longfat.analysis.packets.decoded_capture import DecodedCapture, open_packets
 from longfat.analysis.packets.decoders import choose_decoder
-from longfat.analysis.packets.opened import OpenedCapture, open_packets
 from longfat.analysis.packets.tcp_analysis import ACK, SYN, Segment, Stream, after
 from longfat.cli.packets import packets as command
 from longfat.errors import InputError
@@ -42,7 +42,7 @@ def pcap(
     return b"".join(parts)
 
 
-def opened(path: Path) -> OpenedCapture:
+def opened(path: Path) -> DecodedCapture:
     return open_packets(path, name=path.name, epoch_ns=START_NS, decoder=choose_decoder("dpkt"))
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from longfat.analysis.packets.decoded_capture import DecodedCapture, capture_path, open_packets
 from longfat.analysis.packets.decoders import choose_decoder
-from longfat.analysis.packets.opened import OpenedCapture, capture_path, open_packets
 from longfat.execution import run_case
 from longfat.execution.runs import Run
 from longfat.study import read_study
@@ -67,7 +67,7 @@ def run_with(lines: tuple[str, ...], folder: Path, *, seed: int = 1) -> Run:
     return run_case(planned.case, name="default", out=folder)
 
 
-def opened(run: Run, probe: str, decoder: str) -> OpenedCapture:
+def opened(run: Run, probe: str, decoder: str) -> DecodedCapture:
     return open_packets(
         capture_path(run, probe),
         name=probe,
@@ -76,7 +76,7 @@ def opened(run: Run, probe: str, decoder: str) -> OpenedCapture:
     )
 
 
-def count(packets: OpenedCapture, text: str) -> int:
+def count(packets: DecodedCapture, text: str) -> int:
     return len(packets.chosen(text))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from longfat.analysis.query import listing
+from longfat.analysis.query import row_cache
 from tests.paths import TESTS
 from tests.resealed import fitting
 
@@ -34,7 +34,7 @@ def write_run(folder: Path, **changes: Any) -> Path:
 @pytest.fixture
 def all_old(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take stamps of files that are just written for good, as if two seconds had passed."""
-    monkeypatch.setattr(listing, "YOUNG_S", -3600.0)
+    monkeypatch.setattr(row_cache, "YOUNG_S", -3600.0)
 
 
 @pytest.fixture

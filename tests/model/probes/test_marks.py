@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from longfat.analysis.verdict import judge
+from longfat.analysis.verdict import evaluate
 from longfat.execution import run_cases
 from longfat.execution.runs import Run
 from longfat.model.probes.queue import the_queue
-from longfat.output.report import write_report
+from longfat.output.report.files import write_report
 from longfat.study.read import parse_study
 
 RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 bandwidth 50mbit probability 0.02"
@@ -67,7 +67,7 @@ def test_marks_below_a_shaper_are_counted(tmp_path: Path, kind: str, qdisc: str)
     few = ["time_s", "interface", "qdisc", "handle", "parent", "backlog_bytes"]
     assert the_queue(run.series("queue").select(few)).num_rows == len(rows)
     assert write_report(
-        judge(parse_study(STUDY % qdisc, name="marks"), {"default": (run,)}), tmp_path
+        evaluate(parse_study(STUDY % qdisc, name="marks"), {"default": (run,)}), tmp_path
     )
 
 

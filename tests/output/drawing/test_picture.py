@@ -11,9 +11,9 @@ import pytest
 from longfat.errors import InputError
 from longfat.model.network import Host, Link, LinkImpairments, Network, Switch
 from longfat.output.drawing import draw_network, network_picture, picture_bytes
-from longfat.output.drawing.annotations import extent
+from longfat.output.drawing.layouts import place_nodes
+from longfat.output.drawing.picture import extent
 from longfat.output.drawing.shapes import Box, Picture, Shape, Stroke, TextLine
-from longfat.output.drawing.tree_layout import place_nodes
 from longfat.study.drawing import Drawing, Group, Note
 
 NETWORK = Network(

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from longfat.model.metric import Unit
 from longfat.output.plot import Axis
-from longfat.output.plot.axis_scale import Room, axis_scale
-from longfat.output.plot.ticks import number_text
+from longfat.output.plot.axis_scale import Room, axis_scale, number_text
 
 PAGE = Room(long_in=6.0)
 MULTIPLE = Room(long_in=1.5)

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 from longfat.model.metric import Unit
 from longfat.output.plot import Floats, Line, Trace, thin_out
-from longfat.output.plot.thin import thin_line
+from longfat.output.plot.line import thin_line
 
 VALUES = arrays.arrays(
     np.float64,

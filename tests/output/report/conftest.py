@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
 from longfat.execution.runs import load_run
-from longfat.output.report import write_report
+from longfat.output.report.files import write_report
 from longfat.study import read_study
 from tests.paths import TESTS
 
@@ -21,7 +21,7 @@ def captured(name: str) -> Verdict:
         name: [load_run(folder / f"{name}-seed{case.seed}") for case in planned.seeded()]
         for name, planned in study.cases.items()
     }
-    return judge(study, runs)
+    return evaluate(study, runs)
 
 
 @pytest.fixture(scope="session")

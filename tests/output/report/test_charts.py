@@ -19,9 +19,10 @@ from longfat.analysis.verdict import Verdict
 from longfat.model.metric import Unit
 from longfat.output.plot import DARK, Line, Panel, PhaseTrace, Reference, Trace
 from longfat.output.plot.style import line_style
-from longfat.output.report import files, origin, rendering, write_report
+from longfat.output.report import files, record, rendering
 from longfat.output.report.charts import ChartData
 from longfat.output.report.embedded import BUNDLE, embed
+from longfat.output.report.files import write_report
 from tests.browser import open_browser
 from tests.output.report.pages import parsed
 from tests.paths import REPOSITORY
@@ -148,14 +149,14 @@ def test_a_report_is_made_again_when_the_script_is_another(
 ) -> None:
     bundle = tmp_path / "output" / "report" / BUNDLE.name
     bundle.mkdir(parents=True)
-    monkeypatch.setattr(origin, "_OWN", tmp_path)
+    monkeypatch.setattr(record, "_OWN", tmp_path)
     digests = []
     for script in (None, "one", "two"):
         if script is not None:
             (bundle / "report.js").write_text(script)
-        origin._environment_digest.cache_clear()
-        digests.append(origin.drawing_digest())
-    origin._environment_digest.cache_clear()
+        record._environment_digest.cache_clear()
+        digests.append(record.drawing_digest())
+    record._environment_digest.cache_clear()
     assert len(set(digests)) == 3
 
 

@@ -19,7 +19,7 @@ from longfat.output.report.fidelity import (
     load_runs,
     study_fidelity,
 )
-from longfat.output.report.fidelity_page import fidelity_markdown
+from longfat.output.report.fidelity_pages import fidelity_markdown
 from longfat.study import Study, read_study
 from tests.paths import TESTS
 from tests.resealed import reseal

@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
 from longfat.errors import InputError
 from longfat.output.drawing import draw_network
-from longfat.output.drawing.tree_layout import place_nodes
-from longfat.output.report import report_page, write_report
+from longfat.output.drawing.layouts import place_nodes
+from longfat.output.report.files import report_page, write_report
 from tests.output.report.pages import parsed, references_of
 
 
@@ -90,7 +90,7 @@ def test_special_characters_are_escaped(many: Verdict) -> None:
 
 
 def test_no_iperf3_leaves_stale_figures_out(lab08: Verdict, own_report: Path) -> None:
-    files = write_report(judge(lab08.study, {"unshaped": lab08.runs["unshaped"]}), own_report)
+    files = write_report(evaluate(lab08.study, {"unshaped": lab08.runs["unshaped"]}), own_report)
     assert [path.name for path in files.figures] == ["ping.png", "ping.pdf"]
     assert sorted(p.name for p in (own_report / "plots").iterdir()) == ["ping.pdf", "ping.png"]
     text = files.page.read_text(encoding="utf-8")
@@ -102,14 +102,14 @@ def test_no_iperf3_leaves_stale_figures_out(lab08: Verdict, own_report: Path) ->
 
 def test_no_published_no_claims(lab08: Verdict) -> None:
     study = dataclasses.replace(lab08.study, published=None, claims=())
-    text = report_page(judge(study, lab08.runs))
+    text = report_page(evaluate(study, lab08.runs))
     assert "Published" not in text
     assert ">Claims<" not in text
     assert "bulk sender" in text
 
 
 def test_nothing_was_run(lab08: Verdict, tmp_path: Path) -> None:
-    files = write_report(judge(lab08.study, {}), tmp_path)
+    files = write_report(evaluate(lab08.study, {}), tmp_path)
     assert files.figures == ()
     page = parsed(files.page.read_text(encoding="utf-8"))
     assert page.scripts == []
@@ -133,7 +133,7 @@ def test_interrupted_write_leaves_no_half_file(
 def test_folder_that_cannot_be_written(lab08: Verdict, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match="cannot be written"):
-        write_report(judge(lab08.study, {}), tmp_path / "file")
+        write_report(evaluate(lab08.study, {}), tmp_path / "file")
 
 
 def test_rerun_line_names_what_was_changed(lab08: Verdict) -> None:
@@ -141,7 +141,7 @@ def test_rerun_line_names_what_was_changed(lab08: Verdict) -> None:
         name: [dataclasses.replace(run, seed=7, case=dataclasses.replace(run.case, kernel="6.12"))]
         for name, run in lab08.first_runs.items()
     }
-    text = report_page(judge(lab08.study, runs))
+    text = report_page(evaluate(lab08.study, runs))
     assert "--seed 7 --kernel 6.12" in text
 
 

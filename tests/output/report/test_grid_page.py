@@ -17,11 +17,13 @@ import pytest
 from playwright.sync_api import FloatRect, Locator, Page
 from rich.console import Console
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
+from longfat.cli.render.verdict import print_verdict
 from longfat.execution.runs import load_run
-from longfat.output.report import print_verdict, rendering, write_report
+from longfat.output.report import rendering
 from longfat.output.report.case_table import case_table
-from longfat.output.report.scope import report_scope
+from longfat.output.report.files import write_report
+from longfat.output.report.values import report_scope
 from longfat.study import read_study
 from tests.browser import open_browser
 from tests.output.report.pages import parsed, references_of
@@ -69,7 +71,7 @@ def grid_of(folder: Path, text: str = STUDY) -> Verdict:
                 digest=f"{k:064x}",
             )
         ]
-    return judge(study, runs)
+    return evaluate(study, runs)
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +228,7 @@ def test_the_charts_have_their_cases_and_gaps(text: str) -> None:
 def test_many_plain_cases_have_the_table_and_no_parameters(grid: Verdict, tmp_path: Path) -> None:
     cases = {n: dataclasses.replace(p, parameters={}) for n, p in grid.study.cases.items()}
     study = dataclasses.replace(grid.study, grid=None, cases=cases, figures=(), claims=())
-    files = write_report(judge(study, grid.runs), tmp_path)
+    files = write_report(evaluate(study, grid.runs), tmp_path)
     text = files.page.read_text(encoding="utf-8")
     assert files.figures == ()
     assert "Parameters" not in text

@@ -1,12 +1,8 @@
-import io
-
 import pytest
-from rich.console import Console
 
 from longfat.analysis.verdict import Verdict
 from longfat.model.traffic import Iperf3
 from longfat.model.traffic.iperf3 import Iperf3Report
-from longfat.output.report import iperf3_rich_table
 from longfat.output.report.iperf3_tables import bytes_text, iperf3_tables, rate_text
 
 
@@ -44,13 +40,6 @@ def test_udp_has_no_tcp_columns(many: Verdict) -> None:
 def test_reversed_shows_the_sender(many: Verdict) -> None:
     tables = iperf3_tables(report(many, "reversed"))
     assert all(row.cells[4] != "-" for row in tables.rows)
-
-
-def test_rich_table_fits(lab08: Verdict) -> None:
-    stream = io.StringIO()
-    Console(file=stream, width=80).print(iperf3_rich_table(report(lab08, "tuned")))
-    assert "9.39 Gbits/sec" in stream.getvalue()
-    assert "…" not in stream.getvalue()
 
 
 @pytest.mark.parametrize(

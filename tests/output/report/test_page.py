@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import load_run
-from longfat.output.report import ReportFiles, report_page, write_report
 from longfat.output.report.figures import figure_groups
+from longfat.output.report.files import ReportFiles, report_page, write_report
 from longfat.output.report.pdf import pdf_bytes
 from longfat.study import read_study
 from tests.browser import open_browser
@@ -65,7 +65,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Verdict:
     (folder / "text.md").write_text(TEXT)
     study = read_study(folder)
     (runs,) = run_batches([Batch(cases=study.cases, out=folder / "runs")]).runs
-    return judge(study, runs)
+    return evaluate(study, runs)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ def test_many_lines_stand_case_by_case(many: Verdict) -> None:
     study = dataclasses.replace(
         many.study, cases={name: many.study.cases[name[:-1]] for name in names}, claims=()
     )
-    twice = judge(study, {name: many.runs[name[:-1]] for name in names})
+    twice = evaluate(study, {name: many.runs[name[:-1]] for name in names})
     assert cases_of(twice) == names
 
 
@@ -188,7 +188,7 @@ def test_of_a_large_file_of_a_case_the_page_shows_the_beginning(tmp_path: Path) 
     (run / "commands.sh").write_text(script)
     reseal(run)
     study = read_study(folder)
-    verdict = judge(study, {"lossy": [load_run(run)]})
+    verdict = evaluate(study, {"lossy": [load_run(run)]})
     page = unescape(report_page(verdict))
     assert script[: script.index("QUJD")] in page
     assert page.count("QUJD") == 500

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
 from longfat.common.checksum import FileSum, sealed
 from longfat.output.plot import Trace
-from longfat.output.report import origin, rendering, write_report
-from longfat.output.report.origin import value_digest
-from longfat.output.report.record import RECORD, FileRecord, Record, read_record
+from longfat.output.report import record, rendering
+from longfat.output.report.files import write_report
+from longfat.output.report.record import RECORD, FileRecord, Record, read_record, value_digest
 from longfat.study.text import StudyText
 
 PLOTS = {"plots/ping.pdf", "plots/ping.png", "plots/traffic.pdf", "plots/traffic.png"}
@@ -68,7 +68,7 @@ def test_an_unchanged_report_is_not_even_thought_about(
     assert write_report(lab08, folder) == first
     assert [path.name for path in first.figures][:2] == ["traffic.png", "traffic.pdf"]
     with pytest.raises(AssertionError):
-        write_report(judge(lab08.study, {}), folder)
+        write_report(evaluate(lab08.study, {}), folder)
 
 
 @pytest.mark.parametrize("name", sorted(PLOTS | PAGES))
@@ -98,7 +98,7 @@ def test_a_link_in_a_files_place_is_replaced(lab08: Verdict, folder: Path) -> No
 @pytest.mark.usefixtures("quick")
 def test_another_text_makes_the_pages_and_no_plot(lab08: Verdict, folder: Path) -> None:
     text = StudyText(markdown="# Other words\n")
-    other = judge(dataclasses.replace(lab08.study, text=text), lab08.runs)
+    other = evaluate(dataclasses.replace(lab08.study, text=text), lab08.runs)
     assert made_anew(folder, lambda: None, verdict=other) == PAGES
     assert "Other words" in (folder / "report.html").read_text(encoding="utf-8")
 
@@ -110,7 +110,7 @@ def test_another_language_makes_the_pages_and_no_plot(lab08: Verdict, folder: Pa
         "<details><summary>Ответ</summary>\n\n- Так надо.\n\n</details>\n"
     )
     text = StudyText(markdown=markdown, language="ru")
-    other = judge(dataclasses.replace(lab08.study, text=text), lab08.runs)
+    other = evaluate(dataclasses.replace(lab08.study, text=text), lab08.runs)
     assert made_anew(folder, lambda: None, verdict=other) == PAGES
     page = (folder / "report.html").read_text(encoding="utf-8")
     # The title is the translation's, once; what is in Russian says so, and the rest is English.
@@ -118,7 +118,7 @@ def test_another_language_makes_the_pages_and_no_plot(lab08: Verdict, folder: Pa
     assert '<h1 lang="ru">Другие слова</h1>' in page
     assert '<section id="text" class="text" aria-label="The text" lang="ru">' in page
     assert '<html lang="en">' in page
-    english = judge(
+    english = evaluate(
         dataclasses.replace(lab08.study, text=dataclasses.replace(text, language="en")), lab08.runs
     )
     assert made_anew(folder, lambda: None, verdict=english) == PAGES
@@ -127,7 +127,7 @@ def test_another_language_makes_the_pages_and_no_plot(lab08: Verdict, folder: Pa
 
 @pytest.mark.usefixtures("quick")
 def test_another_title_makes_all(lab08: Verdict, folder: Path) -> None:
-    other = judge(dataclasses.replace(lab08.study, title="Another title"), lab08.runs)
+    other = evaluate(dataclasses.replace(lab08.study, title="Another title"), lab08.runs)
     assert made_anew(folder, lambda: None, verdict=other) == PLOTS | PAGES
 
 
@@ -143,7 +143,7 @@ def test_another_metric_makes_the_pages(lab08: Verdict, folder: Path) -> None:
     (run,) = runs["tuned"]
     metrics = {**run.metrics, "bulk.receiver_bps": 1e9}
     runs["tuned"] = (dataclasses.replace(run, metrics=metrics),)
-    assert made_anew(folder, lambda: None, verdict=judge(lab08.study, runs)) == PAGES
+    assert made_anew(folder, lambda: None, verdict=evaluate(lab08.study, runs)) == PAGES
 
 
 @pytest.mark.usefixtures("quick")
@@ -151,7 +151,7 @@ def test_other_code_or_packages_make_all(
     lab08: Verdict, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def change() -> None:
-        monkeypatch.setattr(origin, "_environment_digest", lambda: "others")
+        monkeypatch.setattr(record, "_environment_digest", lambda: "others")
 
     assert made_anew(folder, change, verdict=lab08) == PLOTS | PAGES
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.analysis.verdict import Verdict, judge
+from longfat.analysis.verdict import Verdict, evaluate
 from longfat.execution import run_case
 from longfat.model.flow_path import egress_interfaces
 from longfat.model.network import Host, Link, Network, Switch
@@ -58,7 +58,7 @@ def test_no_half_rule_since_6_6(lab08: Verdict) -> None:
         name: [dataclasses.replace(run, kernel={**run.kernel, "release": "6.12.1"})]
         for name, run in lab08.first_runs.items()
     }
-    found, omissions = flow_windows(judge(lab08.study, runs))
+    found, omissions = flow_windows(evaluate(lab08.study, runs))
     assert all(w.allowed_bytes is None and w.buffer_needed_bytes is None for w in found)
     assert all(w.bdp_bytes == 25_000_000 for w in found)
     assert "Since 6.6" in " ".join(window_notes(found, omissions))
@@ -87,7 +87,7 @@ def test_missing_metrics_leave_gaps(lab08: Verdict) -> None:
         ]
         for name, run in lab08.first_runs.items()
     }
-    grid = window_grid(flow_windows(judge(lab08.study, runs))[0])
+    grid = window_grid(flow_windows(evaluate(lab08.study, runs))[0])
     labels = [row.label for row in grid.rows]
     assert "largest cwnd" not in labels
     assert "BDP = bottleneck x RTT" in labels
@@ -167,7 +167,7 @@ events: [{at: 6s, link: [s1, h2], rate: 4mbit}]
 def test_a_rate_that_events_change(tmp_path: Path) -> None:
     study = read(CHANGING, tmp_path)
     run = run_case(study.cases["default"].case, name="default", out=tmp_path)
-    found, _ = flow_windows(judge(study, {"default": [run]}))
+    found, _ = flow_windows(evaluate(study, {"default": [run]}))
     (window,) = found
     assert (window.path.rate_bps, window.least_bps) == (8e6, 4e6)
     assert window.mean_bps == pytest.approx(6.8e6, rel=0.04)  # it ends when its queue is empty

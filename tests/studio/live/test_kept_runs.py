@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from longfat.analysis.packets.decoded_capture import capture_path, captures_of, open_packets
 from longfat.analysis.packets.decoders import choose_decoder
-from longfat.analysis.packets.opened import capture_path, captures_of, open_packets
 from longfat.analysis.timeseries.curves import RunCurves
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import Run, load_run

@@ -13,9 +13,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.advice.arithmetic import FRAME_BYTES, MAX_STREAMS
 from longfat.analysis.advice.diagnosis import Diagnosis, diagnose
-from longfat.analysis.advice.need import FRAME_BYTES, MOST_STREAMS
-from longfat.analysis.advice.tuning_lines import HOSTS
+from longfat.analysis.advice.tuning import HOSTS
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue, Tcp
@@ -34,16 +34,16 @@ _FLOW, _BOTTLENECK = "bulk", "s1-eth2"
 _TIME_S = 10.0
 _HOST_NAMES = ("h1", "h2")
 _HZ = 250
-_LEAST_BURST_BYTES = 65536
+_MIN_BURST_BYTES = 65536
 _EVERY_S = 0.1
 
 # TCP's memory is a sixteenth of the machine's, and each end of a stream has a buffer.
 _MEMORY_FACTOR = 2 * 16
-_MOST_MEMORY_BYTES = 64 * 1024**3
+_MAX_MEMORY_BYTES = 64 * 1024**3
 
 # netem holds what is on the line, and counts it in packets.
 _NETEM_SPARE = 4
-_LEAST_NETEM = 1000
+_MIN_NETEM = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,12 +131,12 @@ def check_cases(tuning: Tuning) -> dict[str, Case]:
             Tcp(name="tcp", of=(_FLOW,), every_s=_EVERY_S),
             Queue(name="queue", of=(_BOTTLENECK,), every_s=_EVERY_S),
         ),
-        memory_bytes=min(memory_bytes, _MOST_MEMORY_BYTES),
+        memory_bytes=min(memory_bytes, _MAX_MEMORY_BYTES),
     )
     tuned = dataclasses.replace(
         plain,
         setup=plain.setup + _tuned_lines(tuning),
-        flows=(dataclasses.replace(flow, parallel=min(need.streams, MOST_STREAMS)),),
+        flows=(dataclasses.replace(flow, parallel=min(need.streams, MAX_STREAMS)),),
     )
     return {DEFAULT: plain, TUNED: tuned}
 
@@ -149,11 +149,11 @@ def _start_s(rtt_s: float) -> float:
 def _path_lines(tuning: Tuning) -> tuple[Command, ...]:
     need = tuning.need
     path = need.path
-    burst = max(_LEAST_BURST_BYTES, tbf.burst_bytes(rate_bps=path.rate_bps, hz=_HZ))
+    burst = max(_MIN_BURST_BYTES, tbf.burst_bytes(rate_bps=path.rate_bps, hz=_HZ))
     limit = max(
         burst, buffers.router_buffer_bytes(rate_bps=path.rate_bps, rtt_s=path.rtt_s, flows=1)
     )
-    packets = max(_LEAST_NETEM, math.ceil(_NETEM_SPARE * path.bdp_bytes / FRAME_BYTES))
+    packets = max(_MIN_NETEM, math.ceil(_NETEM_SPARE * path.bdp_bytes / FRAME_BYTES))
     lost = f" loss {need.loss * 100:.10g}%" if need.loss else ""
     delay = f"delay {path.rtt_s * 1e6:.0f}us limit {packets}{lost}"
     lines = [

@@ -1,6 +1,6 @@
 """What limited a flow: the verdict, its evidence, and the change that would help.
 
-`diagnose` is the entry point. It combines the results of `subject`, of `limits` or
+`diagnose` is the entry point. It combines the results of `evidence`, of `limits` or
 `inferred`, and of `recommendation`.
 """
 
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.applications import APPLICATIONS, examine_application
 from longfat.analysis.advice.facts import Fact, facts, udp_facts
-from longfat.analysis.advice.limits import Limit
+from longfat.analysis.advice.flow_evidence import collect_evidence
+from longfat.analysis.advice.limits import Limit, Span, spans
 from longfat.analysis.advice.recommendation import Recommendation, recommendation
-from longfat.analysis.advice.spans import Span, spans
-from longfat.analysis.advice.subject import examine
 from longfat.common.extras import lazy
 from longfat.errors import InputError, MachineError
 from longfat.model.metric import Unit
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from longfat.analysis.advice.subject import Subject
+    from longfat.analysis.advice.flow_evidence import FlowEvidence
     from longfat.execution.runs import Run
     from longfat.model.flow_path import Bottleneck
     from longfat.model.traffic import Flow
@@ -129,28 +128,28 @@ def _diagnose(run: Run, flow: Flow) -> Diagnosis:
 
 
 def _tcp(run: Run, flow: Bulk) -> Diagnosis:
-    subject = examine(run, flow)
-    if not subject.slices:
+    evidence = collect_evidence(run, flow)
+    if not evidence.slices:
         raise InputError(f"{run.folder}: no data of the flow {flow.name!r} was seen")
-    seconds = subject.seconds
+    seconds = evidence.seconds
     limit = next(iter(seconds))
-    origin_s = subject.slices[0].start_s
+    origin_s = evidence.slices[0].start_s
     streams = f"{flow.parallel} streams" if flow.parallel > 1 else "1 stream"
     return Diagnosis(
         flow=flow.name,
-        title=f"{subject.sender} -> {subject.receiver}, {streams}, {subject.congestion}",
-        certain=subject.measured,
+        title=f"{evidence.sender} -> {evidence.receiver}, {streams}, {evidence.congestion}",
+        certain=evidence.measured,
         limit=limit,
-        duration_s=subject.duration_s,
+        duration_s=evidence.duration_s,
         seconds=seconds,
         spans=tuple(
             dataclasses.replace(span, start_s=span.start_s - origin_s, end_s=span.end_s - origin_s)
-            for span in spans(subject.slices)
+            for span in spans(evidence.slices)
         ),
-        verdict=_verdict(subject, limit),
-        facts=facts(subject),
-        recommendation=recommendation(subject, limit),
-        notes=_notes(subject),
+        verdict=_verdict(evidence, limit),
+        facts=facts(evidence),
+        recommendation=recommendation(evidence, limit),
+        notes=_notes(evidence),
     )
 
 
@@ -170,50 +169,50 @@ _SENTENCES = {
 }
 
 
-def _verdict(subject: Subject, limit: Limit) -> str:
-    share = subject.seconds[limit] / subject.duration_s
+def _verdict(evidence: FlowEvidence, limit: Limit) -> str:
+    share = evidence.seconds[limit] / evidence.duration_s
     time = "all the time" if share > 0.995 else f"{share * 100:.0f} % of the time"
-    if limit is Limit.BOTTLENECK and subject.slowest is not None:
-        return _full(subject, subject.slowest, time)
+    if limit is Limit.BOTTLENECK and evidence.slowest is not None:
+        return _full(evidence, evidence.slowest, time)
     return _SENTENCES[limit].format(
-        flow=subject.flow.name,
-        sender=subject.sender,
-        receiver=subject.receiver,
-        congestion=subject.congestion,
+        flow=evidence.flow.name,
+        sender=evidence.sender,
+        receiver=evidence.receiver,
+        congestion=evidence.congestion,
         time=time,
-        probably="" if subject.measured else "probably ",
+        probably="" if evidence.measured else "probably ",
     )
 
 
-def _full(subject: Subject, slowest: Bottleneck, time: str) -> str:
-    name = subject.flow.name
-    full = f"{slowest.interface} with {subject.rate_text}, was full"
-    if not subject.rivals:
+def _full(evidence: FlowEvidence, slowest: Bottleneck, time: str) -> str:
+    name = evidence.flow.name
+    full = f"{slowest.interface} with {evidence.rate_text}, was full"
+    if not evidence.rivals:
         return f"{name} filled the path: the bottleneck, {full} {time}."
-    got = format_quantity(subject.metric("receiver_bps") or 0.0, Unit.BPS)
-    others = f"{subject.rivals} other stream{'' if subject.rivals == 1 else 's'}"
+    got = format_quantity(evidence.metric("receiver_bps") or 0.0, Unit.BPS)
+    others = f"{evidence.rivals} other stream{'' if evidence.rivals == 1 else 's'}"
     return f"The bottleneck, {full} {time}; {name} had {got} of it beside {others}."
 
 
-def _notes(subject: Subject) -> tuple[str, ...]:
+def _notes(evidence: FlowEvidence) -> tuple[str, ...]:
     notes = []
-    if subject.unknown_path:
-        notes.append(f"Whether the link was full cannot be determined: {subject.unknown_path}.")
-    if subject.slowest is not None and subject.run.case.events:
+    if evidence.unknown_path:
+        notes.append(f"Whether the link was full cannot be determined: {evidence.unknown_path}.")
+    if evidence.slowest is not None and evidence.run.case.events:
         notes.append(
             "Events change the network meanwhile. Whether the bottleneck was full is judged by the "
             "rate that it had at each time, and the BDP is that of its mean rate while data "
             "flowed; which link it is, its delay and its queue are those of the start."
         )
     wanted = []
-    if not subject.measured:
+    if not evidence.measured:
         notes.append(
             "No tcp probe sampled this flow: all this is inferred from "
-            f"{subject.flow.tool}'s rows, and less certain than the kernel's own clocks."
+            f"{evidence.flow.tool}'s rows, and less certain than the kernel's own clocks."
         )
-        wanted.append(f"tcp: {{of: {subject.flow.name}, every: 100ms}}")
-    if subject.slowest is not None and subject.queue is None:
-        wanted.append(f"queue: {{of: {subject.slowest.interface}, every: 100ms}}")
+        wanted.append(f"tcp: {{of: {evidence.flow.name}, every: 100ms}}")
+    if evidence.slowest is not None and evidence.queue is None:
+        wanted.append(f"queue: {{of: {evidence.slowest.interface}, every: 100ms}}")
     if wanted:
         notes.append(f"For more detail, add to the study:  probes: {{{', '.join(wanted)}}}")
     return tuple(notes)

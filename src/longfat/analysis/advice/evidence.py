@@ -22,8 +22,15 @@ from longfat.analysis.advice.arithmetic import (
     machine_buffer_bytes,
     receive_buffer_bytes,
 )
-from longfat.analysis.advice.limits import CUTTING_STATES, MODEL_BASED, Limit, Link, Reading, Slice
-from longfat.analysis.advice.spans import merge_streams
+from longfat.analysis.advice.limits import (
+    CUTTING_STATES,
+    MODEL_BASED,
+    Limit,
+    Link,
+    Reading,
+    Slice,
+    merge_streams,
+)
 from longfat.analysis.timeseries.sources import in_run_time, whole_rows
 from longfat.common.extras import lazy
 from longfat.model.flow_path import (

@@ -15,7 +15,7 @@ from longfat.model.units import format_quantity
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from longfat.analysis.advice.subject import Subject
+    from longfat.analysis.advice.flow_evidence import FlowEvidence
     from longfat.execution.runs import Run
     from longfat.model.flow_path import Bottleneck
     from longfat.model.traffic import Bulk
@@ -32,7 +32,7 @@ _UDP_METRICS = (
     ("jitter_s", "jitter", Unit.SECONDS),
 )
 # At most this many changes of a rate are shown beside it.
-_MOST_RATES = 4
+_MAX_RATES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,67 +80,70 @@ class Facts(list[Fact]):
             f" from {since_s:g} s"
             for since_s, rate_bps in link_rates(run, slowest)[1:]
         ]
-        if len(later) > _MOST_RATES:
-            later = [*later[: _MOST_RATES - 1], f"and {len(later) - _MOST_RATES + 1} more"]
+        if len(later) > _MAX_RATES:
+            later = [*later[: _MAX_RATES - 1], f"and {len(later) - _MAX_RATES + 1} more"]
         beside = "; ".join(["at first", *later]) if run.case.events else ""
         label = f"rate of {slowest.interface}"
         self.put("rate_bps", label, slowest.rate_bps, Unit.BPS, beside=beside)
 
 
-def facts(subject: Subject) -> tuple[Fact, ...]:
+def facts(evidence: FlowEvidence) -> tuple[Fact, ...]:
     """Return the evidence about a TCP flow."""
     found = Facts()
-    _path_facts(found, subject)
-    table, slowest = subject.table, subject.slowest
+    _path_facts(found, evidence)
+    table, slowest = evidence.table, evidence.slowest
     if table is not None:
         window = pc.max(table["send_window_bytes"]).as_py()
-        in_flight = subject.mean_over_time("in_flight_bytes")
-        at = f" of {subject.receiver}"
+        in_flight = evidence.mean_over_time("in_flight_bytes")
+        at = f" of {evidence.receiver}"
         found.put("peak_send_window_bytes", f"largest window{at}", window, Unit.BYTES)
         found.put("mean_in_flight_bytes", "in flight, mean", in_flight, Unit.BYTES)
-        cwnd = subject.mean_over_time("cwnd_bytes")
+        cwnd = evidence.mean_over_time("cwnd_bytes")
         found.put("mean_cwnd_bytes", "cwnd, mean", cwnd, Unit.BYTES)
         for key, label in (
             ("rwnd_limited", "kernel: receive window"),
             ("sndbuf_limited", "kernel: send buffer"),
         ):
-            if (clock := subject.clock(key)) is not None:
+            if (clock := evidence.clock(key)) is not None:
                 seconds, busy_s = clock
                 beside = f"{seconds:.2f} of {busy_s:.2f} s busy"
                 found.put(f"{key}_fraction", label, seconds / busy_s, Unit.FRACTION, beside=beside)
     else:
-        found.put("max_cwnd_bytes", "largest cwnd", subject.metric("max_cwnd_bytes"), Unit.BYTES)
-        own, rtt_s = subject.metric("receiver_bps"), subject.metric("mean_rtt_s") or subject.rtt_s
+        found.put("max_cwnd_bytes", "largest cwnd", evidence.metric("max_cwnd_bytes"), Unit.BYTES)
+        own, rtt_s = (
+            evidence.metric("receiver_bps"),
+            evidence.metric("mean_rtt_s") or evidence.rtt_s,
+        )
         if own is not None and rtt_s:
             beside = "throughput x RTT"
-            in_flight = own * rtt_s / 8 / subject.flow.parallel
+            in_flight = own * rtt_s / 8 / evidence.flow.parallel
             found.put("mean_in_flight_bytes", "in flight", in_flight, Unit.BYTES, beside=beside)
-    found.put("retransmits", "retransmissions", subject.metric("retransmits"), Unit.COUNT)
+    found.put("retransmits", "retransmissions", evidence.metric("retransmits"), Unit.COUNT)
     if slowest is not None and slowest.loss:
         found.put("path_loss", "random loss on the path", slowest.loss, Unit.FRACTION)
-    if subject.queue is not None and slowest is not None:
+    if evidence.queue is not None and slowest is not None:
         limit = slowest.queue.limit_bytes if slowest.queue else None
         holds = f"it holds {limit:,}" if limit is not None else ""
-        mean, peak = subject.queue.mean_bytes, subject.queue.peak_bytes
+        mean, peak = evidence.queue.mean_bytes, evidence.queue.peak_bytes
         found.put("queue_mean_bytes", "router's queue, mean", mean, Unit.BYTES)
         found.put("queue_peak_bytes", "router's queue, largest", peak, Unit.BYTES, beside=holds)
-        found.put("queue_drops", "packets that it dropped", subject.queue.drops, Unit.COUNT)
+        found.put("queue_drops", "packets that it dropped", evidence.queue.drops, Unit.COUNT)
     return tuple(found)
 
 
-def _path_facts(found: Facts, subject: Subject) -> None:
-    slowest = subject.slowest
-    found.put("receiver_bps", "throughput", subject.metric("receiver_bps"), Unit.BPS)
+def _path_facts(found: Facts, evidence: FlowEvidence) -> None:
+    slowest = evidence.slowest
+    found.put("receiver_bps", "throughput", evidence.metric("receiver_bps"), Unit.BPS)
     if slowest is not None:
-        found.put_rate(slowest, subject.run)
-        if subject.link_use is not None and subject.link_full is not None:
-            beside = f"full {subject.link_full * 100:.0f} % of the time"
-            found.put("link_use", "of that in use", subject.link_use, Unit.FRACTION, beside=beside)
-    found.put("idle_rtt_s", "RTT, idle path", subject.rtt_s, Unit.SECONDS)
-    found.put("mean_rtt_s", "RTT of the flow, mean", subject.metric("mean_rtt_s"), Unit.SECONDS)
-    varies = subject.rate is not None and not subject.rate.is_constant
-    beside = f"rate: {subject.rate_text}" if varies else ""
-    found.put("bdp_bytes", "BDP = rate x RTT", subject.bdp_bytes, Unit.BYTES, beside=beside)
+        found.put_rate(slowest, evidence.run)
+        if evidence.link_use is not None and evidence.link_full is not None:
+            beside = f"full {evidence.link_full * 100:.0f} % of the time"
+            found.put("link_use", "of that in use", evidence.link_use, Unit.FRACTION, beside=beside)
+    found.put("idle_rtt_s", "RTT, idle path", evidence.rtt_s, Unit.SECONDS)
+    found.put("mean_rtt_s", "RTT of the flow, mean", evidence.metric("mean_rtt_s"), Unit.SECONDS)
+    varies = evidence.rate is not None and not evidence.rate.is_constant
+    beside = f"rate: {evidence.rate_text}" if varies else ""
+    found.put("bdp_bytes", "BDP = rate x RTT", evidence.bdp_bytes, Unit.BYTES, beside=beside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from longfat.model.units import format_quantity
 from longfat.theory import bdp, buffers
 
 if TYPE_CHECKING:
-    from longfat.analysis.advice.subject import Subject
+    from longfat.analysis.advice.flow_evidence import FlowEvidence
 
 STUDY = "study"
 """The node of a line that belongs into the study file, under the flow."""
@@ -21,7 +21,7 @@ STUDY = "study"
 _DEFAULTS = {"tcp_rmem": (4096, 131072), "tcp_wmem": (4096, 16384)}
 
 # iperf3 has at most 128 streams; and more of them than this do not help.
-_MOST_STREAMS = 128
+_MAX_STREAMS = 128
 
 _MOSTLY = 0.5
 
@@ -58,97 +58,97 @@ class Recommendation:
     lines: tuple[Line, ...] = ()
 
 
-def recommendation(subject: Subject, limit: Limit) -> Recommendation:
+def recommendation(evidence: FlowEvidence, limit: Limit) -> Recommendation:
     """Return what would help a flow that a limit holds back.
 
     Args:
-        subject: the flow.
+        evidence: the flow.
         limit: what limited it most of the time.
     """
     match limit:
         case Limit.BOTTLENECK:
-            return _bottleneck(subject)
+            return _bottleneck(evidence)
         case Limit.RECEIVE_WINDOW | Limit.SEND_BUFFER:
-            return _buffers(subject, limit)
+            return _buffers(evidence, limit)
         case Limit.LOSS:
-            return _loss(subject)
+            return _loss(evidence)
         case Limit.START_UP:
             return Recommendation(
                 words="Nothing to set: its window was still growing when it ended. Measure for "
                 "longer, or leave out the start (omit)."
             )
         case Limit.MODEL:
-            return _model(subject)
+            return _model(evidence)
         case Limit.APPLICATION:
-            return _application(subject)
+            return _application(evidence)
         case Limit.UNKNOWN:
             return Recommendation(words="That cannot be determined from what was recorded.")
 
 
-def _bottleneck(subject: Subject) -> Recommendation:
+def _bottleneck(evidence: FlowEvidence) -> Recommendation:
     words = "Nothing: the link is full."
-    own, slowest, rate_bps = subject.metric("receiver_bps"), subject.slowest, subject.rate_bps
+    own, slowest, rate_bps = evidence.metric("receiver_bps"), evidence.slowest, evidence.rate_bps
     if own is None or slowest is None or rate_bps is None:
         return Recommendation(words=words)
-    fair_bps = rate_bps * subject.flow.parallel / (subject.flow.parallel + subject.rivals)
-    if subject.rivals and own < fair_bps / 2 and subject.metric("retransmits"):
-        lines = () if subject.congestion == "bbr" else (_bbr(subject),)
+    fair_bps = rate_bps * evidence.flow.parallel / (evidence.flow.parallel + evidence.rivals)
+    if evidence.rivals and own < fair_bps / 2 and evidence.metric("retransmits"):
+        lines = () if evidence.congestion == "bbr" else (_bbr(evidence),)
         return Recommendation(
             words="Nothing makes the link carry more. This flow has less than half of a fair "
             f"share of it ({format_quantity(fair_bps, Unit.BPS)}), since each loss cuts its "
             "window: another congestion control or more streams would take more from the others.",
             lines=lines,
         )
-    clocks = [subject.clock(name) for name in ("rwnd_limited", "sndbuf_limited")]
+    clocks = [evidence.clock(name) for name in ("rwnd_limited", "sndbuf_limited")]
     if sum(clock[0] / clock[1] for clock in clocks if clock) > _MOSTLY:
         words += (
             " Window or buffer were filled as well, beyond what the path holds: larger ones would "
             "only make the queue longer."
         )
-    delay_s = _queue_delay_s(subject)
+    delay_s = _queue_delay_s(evidence)
     managed = slowest.queue is not None and slowest.queue.kind not in {"tbf", "bfifo", "pfifo"}
     if (
         not managed
         and delay_s is not None
-        and subject.rtt_s
-        and delay_s > _STANDING * subject.rtt_s
+        and evidence.rtt_s
+        and delay_s > _STANDING * evidence.rtt_s
     ):
         words += (
             f" Its queue adds {format_quantity(delay_s, Unit.SECONDS)} to the path's "
-            f"{format_quantity(subject.rtt_s, Unit.SECONDS)}: a shorter buffer, RED or fq_codel "
+            f"{format_quantity(evidence.rtt_s, Unit.SECONDS)}: a shorter buffer, RED or fq_codel "
             "would cut the delay and leave the throughput."
         )
     return Recommendation(words=words)
 
 
-def _queue_delay_s(subject: Subject) -> float | None:
-    if subject.queue is not None and subject.rate_bps is not None:
+def _queue_delay_s(evidence: FlowEvidence) -> float | None:
+    if evidence.queue is not None and evidence.rate_bps is not None:
         return buffers.queueing_delay_s(
-            queue_bytes=subject.queue.mean_bytes, rate_bps=subject.rate_bps
+            queue_bytes=evidence.queue.mean_bytes, rate_bps=evidence.rate_bps
         )
-    mean_s = subject.metric("mean_rtt_s")
-    return None if mean_s is None or subject.rtt_s is None else max(0.0, mean_s - subject.rtt_s)
+    mean_s = evidence.metric("mean_rtt_s")
+    return None if mean_s is None or evidence.rtt_s is None else max(0.0, mean_s - evidence.rtt_s)
 
 
-def _buffers(subject: Subject, limit: Limit) -> Recommendation:
-    if subject.flow.window_bytes is not None:
+def _buffers(evidence: FlowEvidence, limit: Limit) -> Recommendation:
+    if evidence.flow.window_bytes is not None:
         return Recommendation(
             words="The flow sets a socket buffer of its own (window), and so switches off the "
             "kernel's tuning: leave it out, or make it as large as the path needs."
         )
-    need = needed_buffer_bytes(subject)
-    receive = ("tcp_rmem", subject.receiver, "receive window")
-    send = ("tcp_wmem", subject.sender, "send buffer")
+    need = needed_buffer_bytes(evidence)
+    receive = ("tcp_rmem", evidence.receiver, "receive window")
+    send = ("tcp_wmem", evidence.sender, "send buffer")
     first, other = (receive, send) if limit is Limit.RECEIVE_WINDOW else (send, receive)
     if need is None:
         return Recommendation(
             words=f"A larger {first[0]} at {first[1]}. How large is not known: "
-            f"{subject.unknown_path or 'the round-trip time is not known'}."
+            f"{evidence.unknown_path or 'the round-trip time is not known'}."
         )
     size, why = need
     lines = []
     for name, host, _ in (first, other):
-        numbers = subject.buffer(host, name)
+        numbers = evidence.buffer(host, name)
         if numbers is not None and numbers[2] >= size:
             continue
         low, middle = numbers[:2] if numbers is not None else _DEFAULTS[name]
@@ -166,65 +166,67 @@ def _buffers(subject: Subject, limit: Limit) -> Recommendation:
     return Recommendation(words=words, lines=tuple(lines))
 
 
-def needed_buffer_bytes(subject: Subject) -> tuple[int, str] | None:
+def needed_buffer_bytes(evidence: FlowEvidence) -> tuple[int, str] | None:
     """Return the buffer with which one stream of a flow fills its share of the path, and why."""
-    whole = subject.bdp_bytes
-    if whole is None or subject.rtt_s is None:
+    whole = evidence.bdp_bytes
+    if whole is None or evidence.rtt_s is None:
         return None
-    streams = subject.flow.parallel
+    streams = evidence.flow.parallel
     size = math.ceil(bdp.buffer_needed_bytes(whole / streams))
-    rate, rtt = subject.rate_text, format_quantity(subject.rtt_s, Unit.SECONDS)
+    rate, rtt = evidence.rate_text, format_quantity(evidence.rtt_s, Unit.SECONDS)
     each = f" / {streams} streams" if streams > 1 else ""
     return size, f"2 x BDP{each} = 2 x {rate} x {rtt} / 8{each} = {size:,} bytes"
 
 
-def _loss(subject: Subject) -> Recommendation:
+def _loss(evidence: FlowEvidence) -> Recommendation:
     lines: list[Line] = []
     words = []
-    slowest = subject.slowest
+    slowest = evidence.slowest
     if slowest is not None and slowest.loss > 0:
         words.append(
             f"The path loses {format_quantity(slowest.loss, Unit.FRACTION)} at random, and each "
-            f"loss cuts the window of {subject.congestion}: reduce the loss, or"
+            f"loss cuts the window of {evidence.congestion}: reduce the loss, or"
         )
-    elif (larger := _larger_queue(subject)) is not None:
+    elif (larger := _larger_queue(evidence)) is not None:
         words.append("The router's queue overflows before the path is full: give it more, or")
         lines.append(larger)
     else:
-        words.append(f"Each loss cuts the window of {subject.congestion}, which grows back slowly:")
-    own = subject.metric("receiver_bps")
-    rate_bps = subject.rate_bps
+        words.append(
+            f"Each loss cuts the window of {evidence.congestion}, which grows back slowly:"
+        )
+    own = evidence.metric("receiver_bps")
+    rate_bps = evidence.rate_bps
     if rate_bps is not None and own:
-        per_stream_bps = own / subject.flow.parallel
-        streams = min(_MOST_STREAMS, math.ceil(rate_bps / per_stream_bps))
+        per_stream_bps = own / evidence.flow.parallel
+        streams = min(_MAX_STREAMS, math.ceil(rate_bps / per_stream_bps))
         got = format_quantity(per_stream_bps, Unit.BPS)
         lines.append(
             Line(
                 node=STUDY,
                 text=f"parallel: {streams}",
-                why=f"{subject.rate_text} / {got} a stream = {rate_bps / per_stream_bps:.1f}",
+                why=f"{evidence.rate_text} / {got} a stream = {rate_bps / per_stream_bps:.1f}",
             )
         )
         words.append("take more streams, or a congestion control that does not go by losses.")
     else:
         words.append("a congestion control that does not go by losses helps.")
-    if subject.congestion not in MODEL_BASED:
-        lines.append(_bbr(subject))
+    if evidence.congestion not in MODEL_BASED:
+        lines.append(_bbr(evidence))
     return Recommendation(words=" ".join(words), lines=tuple(lines))
 
 
-def _bbr(subject: Subject) -> Line:
+def _bbr(evidence: FlowEvidence) -> Line:
     why = "it sends at the rate that arrives, and takes no loss for a sign of a full queue"
-    if subject.flow.congestion is not None:
+    if evidence.flow.congestion is not None:
         # The flow's own window takes precedence over the host's setting.
         return Line(node=STUDY, text="congestion: bbr", why=why)
     text = "sysctl -w net.ipv4.tcp_congestion_control=bbr"
-    return Line(node=subject.sender, text=text, why=why)
+    return Line(node=evidence.sender, text=text, why=why)
 
 
-def _larger_queue(subject: Subject) -> Line | None:
+def _larger_queue(evidence: FlowEvidence) -> Line | None:
     """Return the line that gives the bottleneck's queue C x RTT / sqrt(N), if it has less."""
-    slowest, rtt_s, rate_bps = subject.slowest, subject.rtt_s, subject.rate_bps
+    slowest, rtt_s, rate_bps = evidence.slowest, evidence.rtt_s, evidence.rate_bps
     if (
         rate_bps is None
         or slowest is None
@@ -234,14 +236,14 @@ def _larger_queue(subject: Subject) -> Line | None:
         return None
     if not rtt_s or slowest.queue.kind not in {"tbf", "bfifo"}:
         return None
-    streams = subject.flow.parallel + subject.rivals
+    streams = evidence.flow.parallel + evidence.rivals
     wanted = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s, flows=streams))
     if slowest.queue.limit_bytes >= wanted:
         return None
     # A few flows back off together, as the theory's bound assumes: they need the whole of it.
     whole = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s))
     line = re.sub(r"(?<=\blimit )\S+", str(whole), slowest.queue.line)
-    rate, rtt = subject.rate_text, format_quantity(rtt_s, Unit.SECONDS)
+    rate, rtt = evidence.rate_text, format_quantity(rtt_s, Unit.SECONDS)
     return Line(
         node=slowest.node,
         text=re.sub(r"\bqdisc (add|replace)\b", "qdisc change", line),
@@ -250,10 +252,10 @@ def _larger_queue(subject: Subject) -> Line | None:
     )
 
 
-def _model(subject: Subject) -> Recommendation:
-    larger = _larger_queue(subject)
+def _model(evidence: FlowEvidence) -> Recommendation:
+    larger = _larger_queue(evidence)
     words = (
-        f"{subject.congestion} sends at the rate that its model of the path allows, and that was "
+        f"{evidence.congestion} sends at the rate that its model of the path allows, and that was "
         "less than the link has."
     )
     if larger is None:
@@ -263,9 +265,9 @@ def _model(subject: Subject) -> Recommendation:
     )
 
 
-def _application(subject: Subject) -> Recommendation:
-    if subject.flow.rate_bps is not None:
-        rate = format_quantity(subject.flow.rate_bps, Unit.BPS)
+def _application(evidence: FlowEvidence) -> Recommendation:
+    if evidence.flow.rate_bps is not None:
+        rate = format_quantity(evidence.flow.rate_bps, Unit.BPS)
         return Recommendation(
             words=f"Nothing in the network: the flow keeps itself to {rate} a stream (rate). "
             "Leave that out to let it send as fast as it can."

@@ -1,22 +1,16 @@
 """Comparison: what differs between two sets of runs, and which of it is real.
 
-sides          the runs of one side, by case
-find           a side, from what a person wrote
-match          which case of one corresponds to which of the other
-changes        what differs in the cases
-environment    what differs in kernel, tools and longfat
-ranktest       whether numbers of some seeds differ, discoveries among many such
+sides          the runs of each side, and which cases are compared
+changes        what differs in the cases, and in kernel, tools and longfat
+ranktest       whether numbers of some seeds differ, and how many such findings are false
 differences    what differs in the results, and how much it is worth
 compared       all of it as a value
-tally          what the differences of many cases amount to
 moments        of two runs, when their series part
-terminal       the tables
 """
 
 from longfat.analysis.compare.compared import Compared, Contrast, compare_sides, compare_verdicts
 from longfat.analysis.compare.differences import Difference, Significance
 from longfat.analysis.compare.sides import Side, make_side
-from longfat.analysis.compare.terminal import print_compared, print_moments
 
 __all__ = [
     "Compared",
@@ -27,6 +21,4 @@ __all__ = [
     "compare_sides",
     "compare_verdicts",
     "make_side",
-    "print_compared",
-    "print_moments",
 ]

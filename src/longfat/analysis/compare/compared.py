@@ -6,18 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.analysis.compare.changes import Change, case_changes
+from longfat.analysis.compare.changes import Change, case_changes, environment_changes
 from longfat.analysis.compare.differences import (
     Difference,
     Significance,
     metric_differences,
     with_significance,
 )
-from longfat.analysis.compare.environment import environment_changes
-from longfat.analysis.compare.false_discovery import LEVEL
-from longfat.analysis.compare.match import Matching, Pair, match_cases
-from longfat.analysis.compare.ranktest import least_p
-from longfat.analysis.compare.sides import Side, make_side
+from longfat.analysis.compare.ranktest import LEVEL, least_p
+from longfat.analysis.compare.sides import Matching, Pair, Side, make_side, match_cases
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
@@ -222,7 +219,7 @@ def verdict_side(label: str, verdict: Verdict) -> Side:
     Raises:
         InputError: there are no runs, or those of a case differ in more than seeds.
     """
-    claims = {one.claim.text: one.holds for one in verdict.claims}
+    claims = {one.claim.text: one.passed for one in verdict.claims}
     return make_side(label, verdict.runs, claims=claims)
 
 

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from longfat.analysis.compare.false_discovery import LEVEL, adjusted
-from longfat.analysis.compare.ranktest import Floats, least_p, shift, superiority, two_sided_p
+from longfat.analysis.compare.ranktest import (
+    LEVEL,
+    Floats,
+    adjusted,
+    least_p,
+    shift,
+    superiority,
+    two_sided_p,
+)
 from longfat.model.metric import Unit
 from longfat.model.spread import HIGH, LOW, Spread
 from longfat.study.metrics import known_metrics
 
 if TYPE_CHECKING:
-    from longfat.analysis.compare.match import Pair
+    from longfat.analysis.compare.sides import Pair
     from longfat.execution.runs import Run
     from longfat.model.metric import Metric
 

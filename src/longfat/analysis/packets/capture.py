@@ -19,13 +19,13 @@ from typing import IO
 from longfat.common.decoding import open_regular
 from longfat.errors import InputError
 
-MOST_FILE_BYTES = 1 << 30
+MAX_FILE_BYTES = 1 << 30
 """A larger capture is not opened."""
 
 MAX_PACKETS = 300_000
 """What follows in a capture is not decoded, which is reported."""
 
-_LONGEST_PACKET = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
+_MAX_PACKET_LENGTH = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
 # The order of bytes, and how many nanoseconds the unit of time stamps has.
 _PCAP_MAGIC = {
     b"\xd4\xc3\xb2\xa1": ("<", 10**3),
@@ -36,7 +36,7 @@ _PCAP_MAGIC = {
 _PCAPNG_MAGIC = b"\x0a\x0d\x0d\x0a"
 _SECTION, _INTERFACE, _ENHANCED = 0x0A0D0D0A, 1, 6
 _BYTE_ORDER = 0x1A2B3C4D
-_MOST_INTERFACES = 1000
+_MAX_INTERFACES = 1000
 _TIME_RESOLUTION = 9  # the option if_tsresol of an interface
 _LATEST_NS = 2**63 - 1
 
@@ -103,8 +103,8 @@ def open_capture(path: Path, *, name: str | None = None) -> Capture:
             magic = file.read(4)
     except OSError as error:
         raise InputError(f"{called}: {error.strerror or error}") from None
-    if size > MOST_FILE_BYTES:
-        raise InputError(f"{called}: it has {size:,} bytes; at most {MOST_FILE_BYTES:,} are read")
+    if size > MAX_FILE_BYTES:
+        raise InputError(f"{called}: it has {size:,} bytes; at most {MAX_FILE_BYTES:,} are read")
     if magic not in _PCAP_MAGIC and magic != _PCAPNG_MAGIC:
         raise InputError(f"{called}: no capture: it begins neither as pcap nor as pcapng does")
     return Capture(path=path, name=called)
@@ -145,7 +145,7 @@ def _pcap(file: IO[bytes], order: str, unit_ns: int) -> Iterator[Frame]:
     record = struct.Struct(f"{order}IIII")
     while len(start := file.read(record.size)) == record.size:
         seconds, part, captured, length = record.unpack(start)
-        if captured > _LONGEST_PACKET:
+        if captured > _MAX_PACKET_LENGTH:
             raise _BrokenError(f"a packet of {captured} bytes")
         content = file.read(captured)
         if len(content) < captured:
@@ -168,7 +168,7 @@ def _pcapng(file: IO[bytes]) -> Iterator[Frame]:
             file.seek(-4, os.SEEK_CUR)
         kind, size = struct.unpack(f"{order}II", start)
         # Besides its content a block has its type and, twice, its length.
-        if size < 12 or size % 4 or size > 2 * _LONGEST_PACKET:
+        if size < 12 or size % 4 or size > 2 * _MAX_PACKET_LENGTH:
             raise _BrokenError(f"a block of {size} bytes")
         body = file.read(size - 8)
         if len(body) < size - 8:
@@ -176,8 +176,8 @@ def _pcapng(file: IO[bytes]) -> Iterator[Frame]:
         if kind == _INTERFACE:
             link = _checked_link(struct.unpack_from(f"{order}H", body)[0])
             interfaces.append((link, *_unit(body[8:-4], order)))
-            if len(interfaces) > _MOST_INTERFACES:
-                raise _BrokenError(f"more than {_MOST_INTERFACES} interfaces")
+            if len(interfaces) > _MAX_INTERFACES:
+                raise _BrokenError(f"more than {_MAX_INTERFACES} interfaces")
         elif kind == _ENHANCED:
             number, high, low, captured, length = struct.unpack_from(f"{order}IIIII", body)
             if number >= len(interfaces) or captured > len(body) - 24:
@@ -216,7 +216,7 @@ def write_pcapng(frames: Iterable[Frame]) -> Iterator[bytes]:
     for one in frames:
         if one.link not in interfaces:
             interfaces[one.link] = len(interfaces)
-            interface = struct.pack("<HHI", one.link, 0, _LONGEST_PACKET) + resolution
+            interface = struct.pack("<HHI", one.link, 0, _MAX_PACKET_LENGTH) + resolution
             yield _block(_INTERFACE, interface)
         high, low = one.time_ns >> 32, one.time_ns & 0xFFFFFFFF
         number = interfaces[one.link]

@@ -35,7 +35,7 @@ _PROCESS = Path(__file__).with_name("_decode_process.py")
 _CAPTURE = "capture"
 _LIMITS = ProgramLimits(memory_bytes=1 << 30, cpu_s=120, output_bytes=256 << 20)
 _WITHIN_S = 300.0
-_MOST_WORDS = 600
+_MAX_WORDS = 600
 
 _LACKS_OF_DPKT = (
     "It decodes Ethernet, ARP, IP, ICMP, UDP and TCP, and no protocol above them. Display filters"
@@ -244,4 +244,4 @@ def _failure(capture: Capture, status: int | None, words: str, about: str) -> Lo
             f" {_LIMITS.memory_bytes >> 20} MB of memory: capture fewer packets, or a filter's"
         )
     last = words.splitlines()[-1] if words else f"the decoder ended with {status}"
-    return InputError(f"{capture.name}: {last.removeprefix('tshark: ')}"[:_MOST_WORDS])
+    return InputError(f"{capture.name}: {last.removeprefix('tshark: ')}"[:_MAX_WORDS])

@@ -27,8 +27,8 @@ from longfat.errors import InputError
 
 Mask = NDArray[np.bool_]
 
-MOST_CHARACTERS = 1000
-_MOST_NESTED = 40
+MAX_CHARACTERS = 1000
+_MAX_NESTED = 40
 
 _GRAMMAR = r"""
 ?start: either
@@ -67,12 +67,12 @@ def passing(table: PacketTable, text: str, *, epoch_ns: int = 0) -> Mask:
         UnknownFieldError: it names a field that a table has not.
         InputError: it is no filter.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise InputError(f"the filter has {len(text)} characters: at most {MOST_CHARACTERS}")
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"the filter has {len(text)} characters: at most {MAX_CHARACTERS}")
     if not text.strip():
         return np.ones(len(table), dtype=np.bool_)
-    if text.count("(") + text.count("!") + text.lower().count("not") > _MOST_NESTED:
-        raise InputError(f"the filter has more than {_MOST_NESTED} brackets and negations")
+    if text.count("(") + text.count("!") + text.lower().count("not") > _MAX_NESTED:
+        raise InputError(f"the filter has more than {_MAX_NESTED} brackets and negations")
     try:
         tree = _parser().parse(text)
     except LarkError as error:

@@ -13,11 +13,11 @@ from longfat.analysis.packets.headers import Streams
 if TYPE_CHECKING:
     from longfat.analysis.packets.capture import Frame
 
-MOST_BYTES = 256 * 1024
+MAX_BYTES = 256 * 1024
 """So much of a stream's data is given."""
 
-_MOST_PIECES = 5_000
-_MOST_EARLY = 10_000
+_MAX_PIECES = 5_000
+_MAX_EARLY = 10_000
 
 
 class _Direction:
@@ -31,7 +31,7 @@ class _Direction:
         """Take a segment; yield pieces that follow: their length, and what is there of them."""
         if self._next is None:
             self._next = seq
-        if len(self._early) < _MOST_EARLY:
+        if len(self._early) < _MAX_EARLY:
             known = self._early.get(seq)
             if known is None or known[0] < length:
                 self._early[seq] = length, content
@@ -69,20 +69,20 @@ def follow(frames: Iterable[Frame], stream: int) -> Iterator[dict[str, Any]]:
     given = pieces = 0
     for number, one in Streams().data_of(frames, stream):
         for length, content in sides[one.direction].take(one.seq, one.payload, one.content):
-            if given >= MOST_BYTES or pieces >= _MOST_PIECES:
+            if given >= MAX_BYTES or pieces >= _MAX_PIECES:
                 yield {"number": number, "from": 0, "length": 0, "text": "", "more": True}
                 return
-            kept = content[: MOST_BYTES - given]
+            kept = content[: MAX_BYTES - given]
             given += len(kept)
             pieces += 1
             yield _piece(number, one.direction, length, kept)
     for direction, side in enumerate(sides):
         for length, content in side.rest():
-            if given >= MOST_BYTES or pieces >= _MOST_PIECES:
+            if given >= MAX_BYTES or pieces >= _MAX_PIECES:
                 return
             given += len(content)
             pieces += 1
-            yield _piece(0, direction, length, content[:MOST_BYTES])
+            yield _piece(0, direction, length, content[:MAX_BYTES])
 
 
 def _piece(number: int, direction: int, length: int, content: bytes) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _LETTERS = ((2, "SYN"), (16, "ACK"), (1, "FIN"), (4, "RST"), (8, "PSH"), (64, "E
 _TIMESTAMP, _SACK, _SCALE = 8, 5, 3
 _MARK_WORDS = {one.key: one.label for one in COLUMNS if one.form is Form.PRESENT}
 _UNREADABLE = (ArithmeticError, LookupError, ValueError, AttributeError, TypeError)
-_MOST_STREAMS = 200_000
+_MAX_STREAMS = 200_000
 
 
 def lines_of(frames: Iterable[Frame]) -> Iterator[str]:
@@ -77,7 +77,7 @@ class Streams:
         if stream is None or stream.restarts(direction, segment):
             number, stream, first, direction = self._count, Stream(), ends, 0
             self._count += 1
-            if len(self._known) >= _MOST_STREAMS:
+            if len(self._known) >= _MAX_STREAMS:
                 self._known.clear()
             self._known[key] = number, stream, first
         return number, direction, stream.take(direction, segment)

@@ -10,8 +10,8 @@ import numpy as np
 from longfat.analysis.packets.table import PacketTable
 from longfat.errors import InputError
 
-MOST_STREAMS = 2000
-MOST_POINTS = 20_000
+MAX_STREAMS = 2000
+MAX_POINTS = 20_000
 """So many segments of each kind a time-sequence plot has; of more, every second, third, ..."""
 
 _REPEATED = ("retransmission", "fast", "spurious")
@@ -41,7 +41,7 @@ def streams_of(table: PacketTable) -> list[dict[str, Any]]:
     order = np.argsort(numbers, kind="stable")
     order = order[np.searchsorted(numbers[order], 0) :]
     for rows in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []:
-        if len(found) >= MOST_STREAMS:
+        if len(found) >= MAX_STREAMS:
             break
         first = int(rows[0])
         ends = _ends(table, first)
@@ -108,14 +108,14 @@ def time_sequence(
     sent = sent[wholes["payload"][sent] > 0]
     acked = acked[(wholes["flags"][acked] & 16) > 0]
     seconds = (wholes["time"] - epoch_ns) / 1e9
-    thin = max(1, -(-len(sent) // MOST_POINTS))
+    thin = max(1, -(-len(sent) // MAX_POINTS))
     # Retransmissions stay: they are what the plot is read for.
     again = _repeated(table)
-    kept = sent[(np.arange(len(sent)) % thin == 0) | again[sent]][: 2 * MOST_POINTS]
-    acks = acked[:: max(1, -(-len(acked) // MOST_POINTS))]
+    kept = sent[(np.arange(len(sent)) % thin == 0) | again[sent]][: 2 * MAX_POINTS]
+    acks = acked[:: max(1, -(-len(acked) // MAX_POINTS))]
     windows = wholes["ack"][acks] + np.maximum(wholes["window"][acks], 0)
     reports = [int(row) for row in acked if int(row) in table.sacks]
-    reports = reports[:: max(1, -(-len(reports) // MOST_POINTS))]
+    reports = reports[:: max(1, -(-len(reports) // MAX_POINTS))]
     sack = [
         [float(seconds[row]), left, right] for row in reports for left, right in table.sacks[row]
     ]

@@ -24,7 +24,7 @@ Wholes = NDArray[np.int64]
 ABSENT = -1
 _CHUNK = 20_000
 _LATEST_NS = 2**62  # in the year 2116
-_MOST_TEXT = 400
+_MAX_TEXT = 400
 _DIGITS = re.compile(r"-?(?:0x[\da-fA-F]{1,15}|\d{1,18})", re.ASCII)
 _THEIR_MARKS = re.compile(r"^(?:\[TCP [^\]]{1,60}\] )+")
 _LABELS = {one.key: one.label for one in MARKS}
@@ -176,7 +176,7 @@ def _nanoseconds(text: str) -> int:
 
 
 def _text_column(column: Sequence[str]) -> list[str]:
-    return [sys.intern(text[:_MOST_TEXT]) for text in column]
+    return [sys.intern(text[:_MAX_TEXT]) for text in column]
 
 
 def _mark_column(column: Sequence[str]) -> list[int]:

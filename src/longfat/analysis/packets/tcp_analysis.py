@@ -18,8 +18,8 @@ _LATE_NS = 3_000_000
 
 _FAST_WITHIN_NS = 20_000_000
 _HALF = 1 << 31
-_MOST_UNACKED = 100_000
-_MOST_GAPS = 10_000
+_MAX_UNACKED = 100_000
+_MAX_GAPS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class _Side:
         self.duplicates = 0
         self.duplicate_ns = 0
         self.newest_stamp: int | None = None
-        self.unacked: deque[tuple[int, int, bool]] = deque(maxlen=_MOST_UNACKED)
+        self.unacked: deque[tuple[int, int, bool]] = deque(maxlen=_MAX_UNACKED)
         # Ranges below `next` that were never seen, relative to the base, and since when.
         self.gaps: list[tuple[int, int, int]] = []
 
@@ -107,7 +107,7 @@ class _Side:
             since_ns = missed_ns if since_ns is None else min(since_ns, missed_ns)
             left += [(first, start, missed_ns)] if first < start else []
             left += [(end, last, missed_ns)] if last > end else []
-        self.gaps = left[-_MOST_GAPS:]
+        self.gaps = left[-_MAX_GAPS:]
         return since_ns
 
 

@@ -17,15 +17,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from longfat.analysis.query.claims import read_claims
 from longfat.analysis.query.database import Limits, QueryFailedError, Question, answer
-from longfat.analysis.query.entry import ENTRIES
-from longfat.analysis.query.kept import Reading, read_all
-from longfat.analysis.query.listing import Listing, list_runs
 from longfat.analysis.query.mistakes import explained_error
-from longfat.analysis.query.rows import INTERVALS, REPLIES
-from longfat.analysis.query.series import COLUMNS as SERIES_KINDS
-from longfat.analysis.query.series import series_files, series_table
+from longfat.analysis.query.readings import ENTRIES, INTERVALS, REPLIES, read_claims
+from longfat.analysis.query.row_cache import Listing, Reading, list_runs, read_all
 from longfat.analysis.query.tables import (
     CLAIMS,
     ENTRIES_TABLE,
@@ -33,7 +28,10 @@ from longfat.analysis.query.tables import (
     OWN_SCHEMA,
     Table,
     entries_views,
+    series_files,
+    series_table,
 )
+from longfat.analysis.query.tables import COLUMNS as SERIES_KINDS
 from longfat.analysis.query.tables import INTERVALS as INTERVALS_TABLE
 from longfat.analysis.query.tables import REPLIES as REPLIES_TABLE
 from longfat.errors import InputError

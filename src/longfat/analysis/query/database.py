@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pyarrow import fs
 
-    from longfat.analysis.query.series import SeriesFile, SeriesFiles
+    from longfat.analysis.query.tables import SeriesFile, SeriesFiles
 
 _THREADS = 4  # each takes memory of its own, and other processes need CPUs
 _ROWS = 8192  # of a batch

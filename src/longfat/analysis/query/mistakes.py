@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from longfat.analysis.query.database import Limits, QueryFailedError
     from longfat.analysis.query.tables import Table
 
-_LONGEST_SENTENCE = 300
+_MAX_SENTENCE_LENGTH = 300
 
 # A query has no settings that it could change.
 _SETTINGS = re.compile(r"[.;]? Use \"?SET .*", re.DOTALL)
@@ -91,8 +91,8 @@ def _split(text: str) -> tuple[str, list[str]]:
     first = before.strip().partition("\n\tCandidate functions")[0]
     sentence = " ".join(_KIND.sub("", first).partition("\nCandidate")[0].split())
     sentence = _SETTINGS.sub("", sentence)
-    if len(sentence) > _LONGEST_SENTENCE:
-        sentence = f"{sentence[:_LONGEST_SENTENCE]} …"
+    if len(sentence) > _MAX_SENTENCE_LENGTH:
+        sentence = f"{sentence[:_MAX_SENTENCE_LENGTH]} …"
     if not place:
         return sentence.rstrip(".!"), []
     # The marks are below DuckDB's whole line, `LINE 1: ` included.

@@ -7,10 +7,18 @@ from itertools import combinations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from longfat.output.drawing.links import End, link_words, side_by_side, text_width
-from longfat.output.drawing.nodes import CLEAR_PX, HEIGHT_PX, WIDTH_PX
-from longfat.output.drawing.shapes import Shape, Stroke
-from longfat.output.drawing.tree_layout import neighbours_of
+from longfat.output.drawing.layouts import neighbours_of
+from longfat.output.drawing.shapes import (
+    CLEAR_PX,
+    HEIGHT_PX,
+    WIDTH_PX,
+    End,
+    Shape,
+    Stroke,
+    link_words,
+    side_by_side,
+    text_width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -25,7 +33,7 @@ _COLUMN = 3
 _FAN_PX = 70
 _ROW_PX = 17
 """From a line to the far side of the text along it."""
-_MOST_STRETCH = 4.0
+_MAX_STRETCH = 4.0
 """The maximum factor by which the positions of a study are spread out in the picture."""
 
 
@@ -152,7 +160,7 @@ def spread_out(
             needs[0].append((text + (widths[link.a] + widths[link.b]) / 2) / across)
         elif down > 0:
             needs[1].append((text + HEIGHT_PX) / down)
-    limits = [_MOST_STRETCH if given else 1.5 * median(axis or [WIDTH_PX]) for axis in needs]
+    limits = [_MAX_STRETCH if given else 1.5 * median(axis or [WIDTH_PX]) for axis in needs]
     factors = [min(max(axis, default=1.0), most) for axis, most in zip(needs, limits, strict=True)]
     if given:
         factors = [max(1.0, factor) for factor in factors]

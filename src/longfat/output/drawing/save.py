@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PX_PER_IN = 96.0
 _PT_PER_PX = 72.0 / _PX_PER_IN
 _DPI = 2 * _PX_PER_IN
-_MOST_PIXELS = 6e7
+_MAX_PIXELS = 6e7
 """The maximum size of a PNG: larger ones take gigabytes of memory to draw."""
 
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
@@ -53,7 +53,7 @@ def _figure(picture: Picture) -> Figure:
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     wide, high = picture.width / _PX_PER_IN, picture.height / _PX_PER_IN
-    dpi = min(_DPI, math.sqrt(_MOST_PIXELS / (wide * high)))
+    dpi = min(_DPI, math.sqrt(_MAX_PIXELS / (wide * high)))
     figure = Figure(figsize=(wide, high), dpi=dpi, facecolor=GROUND)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()

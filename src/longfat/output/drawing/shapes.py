@@ -3,14 +3,26 @@
 Each shape has a role, whose style is defined here once: as a style sheet in a standalone
 SVG, and as values for the PNG and PDF output (`picture_file`). A page has a style sheet of
 its own, which follows its colour scheme.
+
+Hosts, routers and switches have shapes of their own. Along a link, the names of its interfaces
+are above the line beside their nodes, the addresses of its ends below, and its properties below
+its middle. All follow the line's slope, so none crosses it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from markupsafe import Markup
+
+from longfat.model.network import LinkImpairments
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from longfat.model.network import Host, Link, Network
 
 Point = tuple[float, float]
 
@@ -235,3 +247,151 @@ def _rule(role: str, style: Style) -> str:
 _STYLE = Markup("<style>text {{ font-family: '{}', monospace }}\n{}</style>").format(
     Markup(FONT), Markup("\n".join(_rule(role, style) for role, style in STYLES.items()))
 )
+
+
+WIDTH_PX = 104
+HEIGHT_PX = 44
+CLEAR_PX = 18
+"""The minimum gap between two nodes."""
+
+_NAME_LETTER_PX = 7.9
+_ADDRESS_LETTER_PX = 6.4
+_PADDING_PX = 16
+
+
+def node_widths(network: Network) -> dict[str, float]:
+    """Return the width of each node: that of all others, unless its text is wider."""
+    addresses = {host.name: host.address or "" for host in network.hosts}
+    return {
+        name: max(
+            WIDTH_PX,
+            len(name) * _NAME_LETTER_PX + _PADDING_PX,
+            len(addresses.get(name, "")) * _ADDRESS_LETTER_PX + _PADDING_PX,
+        )
+        for name in network.node_names()
+    }
+
+
+def draw_host(centre: Point, host: Host, *, width: float, colour: str) -> Iterator[Shape]:
+    """Yield the shapes of a host; a router has two lines around it."""
+    if not host.forwards:
+        below = host.address or "no address"
+        yield from _node(centre, host.name, below, width=width, round_px=3, colour=colour)
+        return
+    yield _box(centre, width=width + 6, height=HEIGHT_PX + 6, round_px=8, colour=colour)
+    below = host.address or "router"
+    yield from _node(centre, host.name, below, width=width, round_px=6, colour=colour)
+
+
+def draw_switch(centre: Point, name: str, *, width: float, colour: str) -> Iterator[Shape]:
+    """Yield the shapes of a switch."""
+    yield from _node(centre, name, "switch", width=width, round_px=22, colour=colour)
+
+
+def _box(centre: Point, *, width: float, height: float, round_px: int, colour: str) -> Box:
+    x, y = centre
+    return Box(
+        x=x - width / 2,
+        y=y - height / 2,
+        width=width,
+        height=height,
+        round_px=round_px,
+        colour=colour,
+    )
+
+
+def _node(
+    centre: Point, name: str, below: str, *, width: float, round_px: int, colour: str
+) -> Iterator[Shape]:
+    x, y = centre
+    yield _box(centre, width=width, height=HEIGHT_PX, round_px=round_px, colour=colour)
+    yield TextLine(at=(x, y - 2), text=name, role="name")
+    yield TextLine(at=(x, y + 13), text=below, role="below")
+
+
+ROW_PX = 13
+LETTER_PX = 6.4
+"""The width of a letter of a link's text."""
+
+_GAP_PX = 8.0
+_ABOVE_PX, _BELOW_PX = -5.0, 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a drawn link.
+
+    Attributes:
+        at: where text at this end begins: at the border of its node, or farther away.
+        interface: the interface's name.
+    """
+
+    at: Point
+    interface: str
+
+
+def text_rows(link: Link) -> int:
+    """Return the number of rows of text below a link."""
+    return len(link.summary()) + _address_rows(link)
+
+
+def text_width(link: Link, interfaces: tuple[str, str]) -> float:
+    """Return how many pixels of a line the text along a link needs."""
+    rows = [(link.a_address or "", link.b_address or ""), interfaces]
+    pairs = [(len(a) + len(b)) * LETTER_PX + 3 * _GAP_PX for a, b in rows]
+    properties = [len(words) * LETTER_PX + 2 * _GAP_PX for words in link.summary()]
+    return max(*pairs, *properties)
+
+
+def side_by_side(count: int, step: float) -> list[float]:
+    """Return the distance of parallel lines from their middle."""
+    return [(number - (count - 1) / 2) * step for number in range(count)]
+
+
+def _address_rows(link: Link) -> int:
+    return int(bool(link.a_address or link.b_address))
+
+
+def link_words(link: Link, a: End, b: End, *, shaped: Collection[str]) -> Iterator[TextLine]:
+    """Yield the text along a link.
+
+    Args:
+        link: the link.
+        a: its first end.
+        b: its other end.
+        shaped: the interfaces to highlight, beside those with impairments.
+    """
+    for end, other, shape, address in (
+        (a, b, link.a_to_b, link.a_address),
+        (b, a, link.b_to_a, link.b_address),
+    ):
+        is_highlighted = end.interface in shaped or shape != LinkImpairments()
+        yield _beside(end, other, end.interface, away=_ABOVE_PX, shaped=is_highlighted)
+        if address is not None:
+            yield _beside(end, other, address, away=_BELOW_PX)
+    there, back = ("←", "→") if a.at > b.at else ("→", "←")
+    middle = ((a.at[0] + b.at[0]) / 2, (a.at[1] + b.at[1]) / 2)
+    for row, words in enumerate(link.summary(there=there, back=back), _address_rows(link)):
+        yield _text(middle, _slope(a, b), words, away=_BELOW_PX + ROW_PX * row, anchor="middle")
+
+
+def _beside(end: End, other: End, words: str, *, away: float, shaped: bool = False) -> TextLine:
+    (x, y), (far_x, far_y) = end.at, other.at
+    along = min(0.45, _GAP_PX / (math.hypot(far_x - x, far_y - y) or 1.0))
+    at = (x + along * (far_x - x), y + along * (far_y - y))
+    anchor = "start" if end.at <= other.at else "end"
+    return _text(at, _slope(end, other), words, away=away, anchor=anchor, shaped=shaped)
+
+
+def _slope(a: End, b: End) -> float:
+    """Return the angle of a line in degrees, such that words along it read from the left."""
+    (x, y), (far_x, far_y) = sorted((a.at, b.at))
+    return math.degrees(math.atan2(far_y - y, far_x - x))
+
+
+def _text(
+    at: Point, slope: float, words: str, *, away: float, anchor: str, shaped: bool = False
+) -> TextLine:
+    role = "interface shaped" if shaped else "interface"
+    place = (at[0], at[1] + away)
+    return TextLine(at=place, text=words, role=role, anchor=anchor, slope=slope, pivot=at)

@@ -10,17 +10,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from longfat.output.drawing.links import (
+from longfat.output.drawing.layouts import place_nodes
+from longfat.output.drawing.shapes import (
+    CLEAR_PX,
     ROW_PX,
     End,
+    Shape,
+    Stroke,
     link_words,
     side_by_side,
     text_rows,
     text_width,
 )
-from longfat.output.drawing.nodes import CLEAR_PX
-from longfat.output.drawing.shapes import Shape, Stroke
-from longfat.output.drawing.tree_layout import place_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _LANE_PX = 60
 _FAN_PX = 30
-_MOST_FAN_PX = 120
+_MAX_FAN_PX = 120
 
 
 def draw_tree(
@@ -54,7 +55,7 @@ def draw_tree(
     for (left, right), numbers in gaps.items():
         column, away = positions[left].column, _child(left, right, gaps) == left
         drop = max(abs(heights[left] - heights[right]), (len(numbers) - 1) * lane_px / 2)
-        fan = min(_MOST_FAN_PX, _FAN_PX + drop / 6) if drop else 0.0
+        fan = min(_MAX_FAN_PX, _FAN_PX + drop / 6) if drop else 0.0
         fans[column, away] = max(fans.get((column, away), 0.0), fan)
         for number in numbers:
             wide = text_width(network.links[number], network.interfaces()[number])

@@ -1,7 +1,7 @@
 """Drawing: plain series values in, figures out.
 
 This package does not depend on studies, runs or verdicts, only on numbers over time.
-`longfat.output.report.series` makes such values from runs, `longfat.output.report.foreign`
+`longfat.output.report.series` makes such values from runs, `longfat.output.report.iperf3_files`
 from any iperf3 report; other renderers than matplotlib (the
 page's zoomable charts, for example) take the same values:
 
@@ -30,11 +30,19 @@ A `Chart` is of many cases: metrics over a parameter or over each other, in smal
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from longfat.output.plot.band import band_line
 from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
-from longfat.output.plot.line import Floats, Line, Moment, Panel, PhaseTrace, Reference, Trace
+from longfat.output.plot.line import (
+    Floats,
+    Line,
+    Moment,
+    Panel,
+    PhaseTrace,
+    Reference,
+    Trace,
+    band_line,
+    thin_out,
+)
 from longfat.output.plot.save import FORMS, saved
-from longfat.output.plot.thin import thin_out
 
 if TYPE_CHECKING:
     from longfat.output.plot.charts import draw_chart

@@ -14,8 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullLocator
 
 from longfat.output.plot.chart import ChartKind
-from longfat.output.plot.frame import REFERENCE_DASHES
-from longfat.output.plot.style import INK, MUTED, line_style
+from longfat.output.plot.style import INK, MUTED, REFERENCE_DASHES, line_style
 
 if TYPE_CHECKING:
     from longfat.output.plot.axis_scale import AxisScale

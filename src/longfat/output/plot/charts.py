@@ -24,11 +24,11 @@ from longfat.output.plot.artists import (
     series_sign,
 )
 from longfat.output.plot.axis_scale import AxisScale, Room, axis_scale
-from longfat.output.plot.beside import name_points
 from longfat.output.plot.chart import ChartKind
-from longfat.output.plot.frame import PAGE_WIDTH_IN
 from longfat.output.plot.heat import draw_heat
-from longfat.output.plot.layout import MOST_FACETS, Captions, Sheet, columns_of
+from longfat.output.plot.labels import name_points
+from longfat.output.plot.layout import MAX_FACETS, Captions, Sheet, columns_of
+from longfat.output.plot.style import PAGE_WIDTH_IN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from longfat.output.plot.chart import Chart, Facet, Series
     from longfat.output.plot.line import Floats
 
-_MOST_NAMED = 14  # points that get their names
+_MAX_NAMED = 14  # points that get their names
 _MARGINS_IN = 0.75  # about what numbers and labels take from an axis
 _LEGEND_IN = 1.5
 _ALONE_IN = 2.6  # about how high an axis is
 _AMONG_IN = 1.5
 _LINES_FROM_ZERO = 0.75  # of the maximum: the minimum must be at most this for an axis from 0
 _CLOUD_FROM_ZERO = 0.5
-_MOST_STOPS = 30  # values of a parameter that may be ticks
+_MAX_STOPS = 30  # values of a parameter that may be ticks
 _REACH = 1.6  # times the data; theoretical values beyond would compress the data
 
 
@@ -89,7 +89,7 @@ def draw_chart(
 def readable(chart: Chart) -> tuple[Chart, str]:
     """Return the part of a chart that can be drawn, and a note on what was omitted."""
     notes = [chart.note] if chart.note else []
-    facets = chart.facets[:MOST_FACETS]
+    facets = chart.facets[:MAX_FACETS]
     if len(facets) < len(chart.facets):
         notes.append(f"the first {len(facets)} of {len(chart.facets)} parts are shown")
     kept = [
@@ -121,7 +121,7 @@ def axis_scales(
     stops: list[float] = []
     if chart.kind is ChartKind.LINES:
         found = np.unique(_joined(across))
-        stops = found.tolist() if len(found) <= _MOST_STOPS else [0.0] * bool((found == 0).any())
+        stops = found.tolist() if len(found) <= _MAX_STOPS else [0.0] * bool((found == 0).any())
     heights = list(_heights(measured))
     heights.append(_near([one.y for one in series if one.formula], heights))
     marks = [mark for facet in chart.facets for mark in facet.marks]
@@ -175,7 +175,7 @@ def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
             else series_sign(chart.kind, entry.series, density, texts=chart.x.ticks is not None)
             for entry in names
         ]
-        sheet.hang_legend(signs, [entry.label for entry in names], title=chart.by)
+        sheet.add_legend(signs, [entry.label for entry in names], title=chart.by)
     x, y = axis_scales(
         chart,
         width_in=width_in - _MARGINS_IN - (_LEGEND_IN if sheet.beside else 0.0),
@@ -280,5 +280,5 @@ def _name(axes: Any, facet: Facet, x: AxisScale, y: AxisScale) -> None:
         for across, up, name in zip(one.x, one.y, one.names, strict=True)
         if name != one.label
     ]
-    if len(points) <= _MOST_NAMED:
+    if len(points) <= _MAX_NAMED:
         name_points(axes, points)

@@ -15,19 +15,21 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat.model.scales import Scale, scale_for
 from longfat.model.units import format_quantity
-from longfat.output.plot.frame import (
+from longfat.output.plot.labels import label_ends, reserve_room
+from longfat.output.plot.line import thin_line
+from longfat.output.plot.style import (
+    MUTED,
     NARROW_WIDTH_IN,
     PAGE_WIDTH_IN,
     REFERENCE_DASHES,
     Entry,
+    LineStyle,
     add_legend,
     figure_title,
     fits_beside,
+    line_style,
     panel_title,
 )
-from longfat.output.plot.labels import label_ends, reserve_room
-from longfat.output.plot.style import MUTED, LineStyle, line_style
-from longfat.output.plot.thin import thin_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +50,7 @@ _SOME_MARKS = 12  # a line of more points gets this many
 _DENSE = 150  # dashes would be lost in the zigzag of so many points
 _FAR_REFERENCE = 4.0  # times the data; a farther one would compress the data
 _ROOM_ABOVE = 1.16
-_MOST_MOMENTS = 8  # get a number and a label; more would be a text beside the figure
+_MAX_MOMENTS = 8  # get a number and a label; more would be a text beside the figure
 _MOMENT_DASHES = (0, (1, 2))
 
 
@@ -94,7 +96,7 @@ def draw_panels(
     moments = shown[0].moments
     words = _moment_words(moments, width_in=width_in)
     stack[-1].set_xlabel("\n".join(filter(None, (time_label, note, words))))
-    if len(moments) <= _MOST_MOMENTS:
+    if len(moments) <= _MAX_MOMENTS:
         _number_moments(stack[0], moments)
     for axes, panel in zip(stack, shown, strict=True):
         scale = scale_for(panel.unit, panel.largest, counted=panel.counted)
@@ -199,7 +201,7 @@ def _moment_words(moments: Sequence[Moment], *, width_in: float) -> str:
     """Return what happened at the dotted lines, wrapped to the figure's width."""
     if not moments:
         return ""
-    if len(moments) > _MOST_MOMENTS:
+    if len(moments) > _MAX_MOMENTS:
         return f"dotted: {len(moments)} events"
     texts = [f"{n}: {one.label} ({one.at_s:.4g} s)" for n, one in enumerate(moments, start=1)]
     # Characters of this size are about a twelfth of an inch wide.

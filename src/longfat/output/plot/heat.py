@@ -16,11 +16,10 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from longfat.output.plot.axis_scale import AxisScale, Room, axis_scale, text_scale
+from longfat.output.plot.axis_scale import AxisScale, Room, axis_scale, number_text, text_scale
 from longfat.output.plot.chart import Axis
 from longfat.output.plot.layout import Captions, Sheet, columns_of
 from longfat.output.plot.style import INK, RULE
-from longfat.output.plot.ticks import number_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,9 +52,9 @@ def draw_heat(chart: Chart, *, title: str, note: str, width_in: float) -> Figure
     sheet = Sheet.of(len(chart.facets), width_in=width_in)
     columns = columns_of(len(chart.facets), width_in=width_in)
     up, across = _shape(chart)
-    wide_in = (width_in - _MARGINS_IN - _BAR_IN) / columns - 0.1
-    each_in = _tall_in(len(chart.facets), up, wide_in)
-    x = _steps(chart.x, across, room_in=wide_in)
+    panel_width_in = (width_in - _MARGINS_IN - _BAR_IN) / columns - 0.1
+    each_in = _panel_height_in(len(chart.facets), up, panel_width_in)
+    x = _steps(chart.x, across, room_in=panel_width_in)
     y = _steps(chart.y, up, room_in=each_in)
     colour = colours_of(chart)
     norm = norm_of(colour)
@@ -68,7 +67,7 @@ def draw_heat(chart: Chart, *, title: str, note: str, width_in: float) -> Figure
             axes,
             cells,
             norm,
-            cell_in=(wide_in / across, each_in / up),
+            cell_in=(panel_width_in / across, each_in / up),
             colour=colour,
         )
         _lay(axes, x, y)
@@ -134,10 +133,10 @@ def _shape(chart: Chart) -> tuple[int, int]:
     return max(rows, 1), max(columns, 1)
 
 
-def _tall_in(facets: int, rows: int, wide_in: float) -> float:
+def _panel_height_in(facets: int, rows: int, panel_width_in: float) -> float:
     if facets == 1:
-        return min(6.0, max(1.4, rows * 0.42, min(wide_in * 0.5, rows * 0.6)))
-    return min(4.0, max(1.0, rows * _CELL_IN, min(wide_in * 0.8, rows * 0.34)))
+        return min(6.0, max(1.4, rows * 0.42, min(panel_width_in * 0.5, rows * 0.6)))
+    return min(4.0, max(1.0, rows * _CELL_IN, min(panel_width_in * 0.8, rows * 0.34)))
 
 
 def _steps(axis: Axis, count: int, *, room_in: float) -> AxisScale:

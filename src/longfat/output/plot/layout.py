@@ -16,19 +16,18 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from longfat.output.plot.frame import NARROW_WIDTH_IN
-from longfat.output.plot.style import INK, MUTED
-from longfat.output.plot.ticks import short_text
+from longfat.output.plot.axis_scale import short_text
+from longfat.output.plot.style import INK, MUTED, NARROW_WIDTH_IN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.output.plot.axis_scale import AxisScale
 
-MOST_FACETS = 24
+MAX_FACETS = 24
 """The maximum number of small multiples that are readable on a page."""
 
-MOST_ENTRIES = 42
+MAX_ENTRIES = 42
 """The maximum number of entries that can be distinguished in a legend."""
 
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 9: 3}  # of so many multiples; else 4
@@ -36,7 +35,7 @@ _EDGE_IN = 0.08  # around all
 _NAME_IN = 0.2  # an axis label
 _BESIDE_IN = 0.14  # before what is to the right of the axes
 _BAR_IN = 0.12  # the width of a colour bar
-_LONGEST_BAR_IN = 3.2
+_MAX_BAR_IN = 3.2
 _GAP_IN = 0.2  # between columns
 _ROW_GAP_IN = 0.14  # between rows, beside the title
 _TITLE_LINE_IN = 0.19
@@ -44,8 +43,8 @@ _FACET_LINE_IN = 0.175
 _NOTE_LINE_IN = 0.145
 _NOTE_PT = 7.5
 _BOLD_IN = 0.082  # a letter of a facet's title
-_MOST_BESIDE = 14  # entries of a legend beside the axes
-_LONGEST_BESIDE = 24
+_MAX_BESIDE = 14  # entries of a legend beside the axes
+_MAX_BESIDE_LENGTH = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,19 +107,19 @@ class Sheet:
         """Return the number of rows of multiples."""
         return math.ceil(len(self.axes) / self.columns)
 
-    def hang_legend(self, handles: Sequence[Any], names: Sequence[str], *, title: str) -> None:
+    def add_legend(self, handles: Sequence[Any], names: Sequence[str], *, title: str) -> None:
         """Add a legend: beside a single multiple where there is space, otherwise below."""
         self.handles, self.names = list(handles), [short_text(name, 48) for name in names]
-        if len(names) > MOST_ENTRIES:
-            more = len(names) - MOST_ENTRIES
-            self.handles = [*self.handles[:MOST_ENTRIES], _nothing()]
-            self.names = [*self.names[:MOST_ENTRIES], f"and {more} more"]
+        if len(names) > MAX_ENTRIES:
+            more = len(names) - MAX_ENTRIES
+            self.handles = [*self.handles[:MAX_ENTRIES], _nothing()]
+            self.names = [*self.names[:MAX_ENTRIES], f"and {more} more"]
         self.legend_title = title
         self.beside = (
             len(self.axes) == 1
             and self.width_in > NARROW_WIDTH_IN
-            and len(names) <= _MOST_BESIDE
-            and max(map(len, [title, *names])) <= _LONGEST_BESIDE
+            and len(names) <= _MAX_BESIDE
+            and max(map(len, [title, *names])) <= _MAX_BESIDE_LENGTH
         )
 
     def arrange(
@@ -142,18 +141,20 @@ class Sheet:
         left_in = _EDGE_IN + (_NAME_IN if y.title else 0.0) + 0.05
         left_in += max(self._wide(axes.yaxis) for axes in self.axes[:: self.columns])
         right_in = self._right_in(legend)
-        wide_in = (self.width_in - left_in - right_in - _GAP_IN * (self.columns - 1)) / self.columns
-        self._turn_texts(x, wide_in)
-        tall_in = self._tall_in(wide_in) if each_in is None else each_in
+        panel_width_in = (
+            self.width_in - left_in - right_in - _GAP_IN * (self.columns - 1)
+        ) / self.columns
+        self._turn_texts(x, panel_width_in)
+        panel_height_in = self._panel_height_in(panel_width_in) if each_in is None else each_in
         title = "\n".join(textwrap.wrap(words.title, width=int(self.width_in * 11)))
-        heads = self._heads(words.facets, wide_in)
+        heads = self._heads(words.facets, panel_width_in)
         head_lines = max((head.count("\n") + 1 for head in heads if head), default=0)
         note = "\n".join(textwrap.wrap(words.note, width=int(self.width_in * 15.5)))
 
         # From the top downwards.
         head_in = _FACET_LINE_IN * head_lines + (0.05 if head_lines else 0.0)
         first_in = _EDGE_IN + (_TITLE_LINE_IN * (title.count("\n") + 1) + 0.06 if title else 0.0)
-        row_in = head_in + tall_in + _ROW_GAP_IN
+        row_in = head_in + panel_height_in + _ROW_GAP_IN
         floor_in = first_in + row_in * self.rows - _ROW_GAP_IN
         name_in = floor_in + 0.07 + max(self._tall(axes.xaxis) for axes in self.axes[last_row:])
         end_in = name_in + (_NAME_IN if x.title else 0.0)
@@ -166,8 +167,11 @@ class Sheet:
 
         for place, axes in enumerate(self.axes):
             row, column = divmod(place, self.columns)
-            corner_in = left_in + column * (wide_in + _GAP_IN), first_in + row * row_in + head_in
-            axes.set_position(self._box(*corner_in, wide_in, tall_in))
+            corner_in = (
+                left_in + column * (panel_width_in + _GAP_IN),
+                first_in + row * row_in + head_in,
+            )
+            axes.set_position(self._box(*corner_in, panel_width_in, panel_height_in))
             if heads[place]:
                 axes.set_title(heads[place], pad=4)
         edge_in = self.width_in - right_in
@@ -179,25 +183,25 @@ class Sheet:
         self._write(y.title, _EDGE_IN, (top_in + floor_in) / 2, va="center", rotation=90)
         self._write(note, _EDGE_IN + 0.02, note_in, linespacing=1.3, **small)
         if legend is not None:
-            across_in = edge_in + _BESIDE_IN if self.beside else _EDGE_IN + 0.02
-            legend.set_bbox_to_anchor(self._point(across_in, legend_in))
+            x_in = edge_in + _BESIDE_IN if self.beside else _EDGE_IN + 0.02
+            legend.set_bbox_to_anchor(self._point(x_in, legend_in))
         if self.bar is not None:
-            long_in = min(floor_in - top_in, _LONGEST_BAR_IN)
+            long_in = min(floor_in - top_in, _MAX_BAR_IN)
             self.bar.set_position(self._box(edge_in + _BESIDE_IN, top_in, _BAR_IN, long_in))
 
-    def _point(self, across_in: float, down_in: float) -> tuple[float, float]:
+    def _point(self, x_in: float, y_in: float) -> tuple[float, float]:
         """Return a point in figure coordinates, as parts from its lower left."""
-        return across_in / self.width_in, 1 - down_in / self.figure.get_figheight()
+        return x_in / self.width_in, 1 - y_in / self.figure.get_figheight()
 
     def _box(
-        self, left_in: float, top_in: float, wide_in: float, tall_in: float
+        self, left_in: float, top_in: float, panel_width_in: float, panel_height_in: float
     ) -> tuple[float, float, float, float]:
-        x, y = self._point(left_in, top_in + tall_in)
-        return x, y, wide_in / self.width_in, tall_in / self.figure.get_figheight()
+        x, y = self._point(left_in, top_in + panel_height_in)
+        return x, y, panel_width_in / self.width_in, panel_height_in / self.figure.get_figheight()
 
-    def _write(self, text: str, across_in: float, down_in: float, **look: Any) -> None:
+    def _write(self, text: str, x_in: float, y_in: float, **look: Any) -> None:
         if text:
-            self.figure.text(*self._point(across_in, down_in), text, **{"color": INK, **look})
+            self.figure.text(*self._point(x_in, y_in), text, **{"color": INK, **look})
 
     def _right_in(self, legend: Any) -> float:
         """Return the width of everything to the right of the axes."""
@@ -220,23 +224,23 @@ class Sheet:
         texts = [text for text in axis.get_ticklabels() if text.get_visible() and text.get_text()]
         return [text.get_window_extent() for text in texts]
 
-    def _tall_in(self, wide_in: float) -> float:
+    def _panel_height_in(self, panel_width_in: float) -> float:
         if len(self.axes) == 1:
-            return min(3.0, wide_in * 0.68)
-        return max(1.25, min(2.3, wide_in * 0.72))
+            return min(3.0, panel_width_in * 0.68)
+        return max(1.25, min(2.3, panel_width_in * 0.72))
 
-    def _heads(self, titles: Sequence[str], wide_in: float) -> list[str]:
-        letters = max(12, int(wide_in / _BOLD_IN))
+    def _heads(self, titles: Sequence[str], panel_width_in: float) -> list[str]:
+        letters = max(12, int(panel_width_in / _BOLD_IN))
         return [
             "\n".join(textwrap.wrap(title, width=letters, max_lines=2, placeholder=" …"))
             for title in titles
         ]
 
-    def _turn_texts(self, x: AxisScale, wide_in: float) -> None:
+    def _turn_texts(self, x: AxisScale, panel_width_in: float) -> None:
         """Rotate the texts below the axes where they would touch each other."""
         if not x.texts or not x.ticks:
             return
-        slot_in = wide_in / (x.high - x.low)
+        slot_in = panel_width_in / (x.high - x.low)
         if x.longest * 0.07 + 0.06 <= slot_in:
             return
         upright = slot_in < 0.2

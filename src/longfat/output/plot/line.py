@@ -1,15 +1,29 @@
-"""The values that are drawn: lines, panels, and references for comparison."""
+"""The values that are drawn: lines, panels, and references for comparison.
+
+`band_line` makes of the lines of several runs their median line, with the band that contains
+90 % of them.
+
+`thin_out` reduces more points than pixels to those that a picture needs. Of each column of pixels
+the first, the last, the least and the largest value are kept, and one gap if there is any. A line
+through these covers the same pixels as a line through all, and no extreme is lost. Source: U.
+Jugel, Z. Jerzak, G. Hackenbroich, V. Markl, "M4: A Visualization-Oriented Time Series Data
+Aggregation", PVLDB 7 (10), 2014.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from longfat.analysis.timeseries.quantities import Floats, Trace
+from longfat.model.spread import HIGH, LOW
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longfat.model.metric import Unit
 
 
@@ -205,3 +219,148 @@ class PhaseTrace:
         """Return what is between two times, both of them included."""
         keep = (self.times_s >= start_s) & (self.times_s <= end_s)
         return replace(self, times_s=self.times_s[keep], across=self.across[keep], up=self.up[keep])
+
+
+def band_line(lines: Sequence[Line]) -> Line:
+    """Return the median of lines over time, with the 5th and 95th percentile as its band.
+
+    The runs' points need not fall on the same times. They are brought to common
+    times, as far apart as those of the coarsest line: by interpolation between
+    neighbours, or, where values stay until the next, as step functions. A time
+    counts if more than half of the lines reach over it.
+
+    Args:
+        lines: one line for each run, all of the same quantity; at least one.
+
+    Returns:
+        A line with the label and look of the first, without parts; what
+        was missing in any run is missing in it. A single line is returned
+        as it is.
+
+    Source of the percentiles: `longfat.model.spread.Spread`.
+    """
+    first = lines[0]
+    if len(lines) == 1:
+        return first
+    missing = [line.missing_s for line in lines if line.missing_s is not None]
+    traces = [_finite(line) for line in lines]
+    traces = [trace for trace in traces if len(trace.times_s)]
+    times_s = _common_times(traces)
+    if not traces or not len(times_s):
+        nothing = no_floats()
+        times_s, median, low, high = nothing, nothing, nothing, nothing
+    else:
+        table = np.array([_at(trace, times_s, steps=first.steps) for trace in traces])
+        known = np.isfinite(table).sum(axis=0) * 2 > len(lines)
+        times_s, table = times_s[known], table[:, known]
+        if len(times_s):
+            low, median, high = np.nanpercentile(table, [100 * LOW, 50, 100 * HIGH], axis=0)
+        else:
+            low = median = high = no_floats()
+    return replace(
+        first,
+        times_s=times_s,
+        values=median,
+        low=low,
+        high=high,
+        parts=(),
+        missing_s=np.sort(np.concatenate(missing)) if missing else None,
+    )
+
+
+def _finite(line: Line) -> Trace:
+    keep = np.isfinite(line.values)
+    return Trace(line.times_s[keep], line.values[keep])
+
+
+def _common_times(traces: Sequence[Trace]) -> Floats:
+    if not traces:
+        return no_floats()
+    steps = [float(np.median(np.diff(t.times_s))) for t in traces if len(t.times_s) > 1]
+    start_s = min(float(t.times_s[0]) for t in traces)
+    end_s = max(float(t.times_s[-1]) for t in traces)
+    step_s = max(steps, default=0.0)
+    if step_s <= 0:
+        return np.unique([start_s, end_s])
+    # Half a step more, so that a last point some microseconds early is not lost.
+    return np.arange(start_s, end_s + step_s / 2, step_s)
+
+
+def _at(trace: Trace, times_s: Floats, *, steps: bool) -> Floats:
+    """Return a trace's values at other times; NaN before its start and after its end."""
+    start_s, end_s = trace.times_s[0], trace.times_s[-1]
+    # The tools' rows are some microseconds off the round second.
+    slack_s = (end_s - start_s) / max(len(trace.times_s) - 1, 1) / 2
+    if steps:
+        places = np.searchsorted(trace.times_s, times_s, side="right") - 1
+        found: Floats = trace.values[np.maximum(places, 0)]
+    else:
+        found = np.interp(times_s, trace.times_s, trace.values)
+    outside = (times_s < start_s - slack_s) | (times_s > end_s + slack_s)
+    return np.where(outside, np.nan, found)
+
+
+_A_COLUMN = 5  # the maximum that a column keeps; fewer points than that need no thinning
+
+
+def thin_out(trace: Trace, *, columns: int) -> Trace:
+    """Return the points that a picture of so many columns needs.
+
+    Args:
+        trace: values over time.
+        columns: how many columns of pixels the time of the trace covers.
+
+    Returns:
+        The trace itself if it is short; else at most five points a column.
+    """
+    if len(trace.times_s) <= _A_COLUMN * columns:
+        return trace
+    kept = []
+    for first, last in _columns(trace.times_s, columns):
+        values = trace.values[first:last]
+        chosen = {0, len(values) - 1}
+        finite = np.flatnonzero(np.isfinite(values))
+        if len(finite):
+            chosen |= {int(finite[values[finite].argmin()]), int(finite[values[finite].argmax()])}
+        if len(finite) < len(values):
+            chosen.add(int(np.flatnonzero(~np.isfinite(values))[0]))
+        kept += [first + index for index in sorted(chosen)]
+    return Trace(trace.times_s[kept], trace.values[kept])
+
+
+def thin_line(line: Line, *, columns: int) -> Line:
+    """Return a line, its band and its parts with the points that a picture needs."""
+    main = thin_out(Trace(line.times_s, line.values), columns=columns)
+    parts = tuple(thin_out(part, columns=columns) for part in line.parts)
+    if line.low is None or line.high is None or len(main.times_s) == len(line.times_s):
+        return replace(
+            line,
+            times_s=main.times_s,
+            values=main.values,
+            parts=parts,
+            low=line.low if len(main.times_s) == len(line.times_s) else None,
+            high=line.high if len(main.times_s) == len(line.times_s) else None,
+        )
+    # The band of every point of a column is the column's widest.
+    low, high = np.empty(len(main.times_s)), np.empty(len(main.times_s))
+    edges = list(_columns(line.times_s, columns))
+    starts = line.times_s[[first for first, _ in edges]]
+    places = np.searchsorted(starts, main.times_s, side="right") - 1
+    for number, (first, last) in enumerate(edges):
+        here = places == number
+        low[here] = _least(line.low[first:last])
+        high[here] = -_least(-line.high[first:last])
+    return replace(line, times_s=main.times_s, values=main.values, parts=parts, low=low, high=high)
+
+
+def _least(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.min()) if len(finite) else float("nan")
+
+
+def _columns(times_s: Floats, columns: int) -> list[tuple[int, int]]:
+    """Return the ranges of indices that fall into each column; empty ones are left out."""
+    edges = np.linspace(times_s[0], times_s[-1], columns + 1)[1:-1]
+    cuts: npt.NDArray[np.intp] = np.searchsorted(times_s, edges, side="right")
+    bounds = np.unique(np.concatenate(([0], cuts, [len(times_s)])))
+    return [(int(a), int(b)) for a, b in pairwise(bounds)]

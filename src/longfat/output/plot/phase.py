@@ -21,8 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat.model.scales import scale_for
-from longfat.output.plot.frame import PAGE_WIDTH_IN, figure_title
-from longfat.output.plot.style import INK, MUTED
+from longfat.output.plot.style import INK, MUTED, PAGE_WIDTH_IN, figure_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +34,7 @@ MAX_PHASE_PANELS = 9
 """The maximum number of panels that are readable on a page."""
 
 _LIGHTEST = 0.84  # of the colours; lighter ones are invisible on white
-_MOST_POINTS = 5000
+_MAX_POINTS = 5000
 _COLOURS = 24  # more cannot be distinguished
 _FAR_MARK = 2.0  # times the data; a farther one would compress the data
 _ACROSS = 3
@@ -124,7 +123,7 @@ def _draw_trace(
     axes: Any, one: PhaseTrace, x_axis: _Axis, y_axis: _Axis, span_s: tuple[float, float]
 ) -> Any:
     known = np.flatnonzero(np.isfinite(one.across) & np.isfinite(one.up))
-    step = max(1, math.ceil(len(known) / _MOST_POINTS))
+    step = max(1, math.ceil(len(known) / _MAX_POINTS))
     kept = np.unique(np.concatenate((known[::step], known[-1:])))
     x, y = one.across[kept] * x_axis.scale.factor, one.up[kept] * y_axis.scale.factor
     points, times_s = np.column_stack((x, y)), one.times_s[kept]

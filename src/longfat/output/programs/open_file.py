@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
-from longfat.output.programs.places import (
+from longfat.output.programs.paths import (
     check_arguments,
     outside_folders,
     path_outside,

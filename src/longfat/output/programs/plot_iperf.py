@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.model.traffic.iperf3_any import read_any_report
-from longfat.output.programs.places import check_arguments, path_outside, run
+from longfat.output.programs.paths import check_arguments, path_outside, run
 from longfat.output.report.figure_files import PlotRequest
-from longfat.output.report.iperf3_plots import draw_reports
+from longfat.output.report.iperf3_files import draw_reports
 
 if TYPE_CHECKING:
     from longfat.model.traffic.bulk import Interval

@@ -1,30 +1,41 @@
 """`plot_q.sh INTERFACE [SECONDS]`: a queue over time, in the terminal and then as files.
 
 It samples every 100 ms of virtual time until a key, a signal or so many seconds end it, and
-writes the samples and their figure into the working directory.
+writes the samples and their figure into the working directory. The queue is where packets wait
+for the line, as in `longfat.model.probes.queue.the_queue`: the first qdisc from the root down
+that is no netem, in the network namespace of this process.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
+import socket
 import sys
+import termios
 import time
+import tty
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
+from longfat.common.terminal_console import TerminalConsole
 from longfat.errors import InputError
+from longfat.guest.netlink import ROUTE, Netlink, of_interfaces, queues_request, reply_buffer
 from longfat.model.metric import Unit
+from longfat.model.probes.queue import decode, waiting_handles
+from longfat.model.probes.samples import Message, Source, message_bodies
 from longfat.model.units import format_quantity
-from longfat.output.programs.places import check_arguments, path_outside, print_error, run
-from longfat.output.programs.queue_reader import QueueReader
-from longfat.output.programs.queue_screen import QueueScreen, has_screen
+from longfat.output.braille_chart import BrailleChart, Curve
+from longfat.output.programs.paths import check_arguments, path_outside, print_error, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from longfat.output.programs.queue_reader import Sample
+    from types import TracebackType
 
 _NAME = "plot_q.sh"
 _USAGE = "plot_q.sh INTERFACE [SECONDS]"
@@ -32,6 +43,171 @@ _EVERY_S = 0.1
 _TICKS_PER_FRAME = 2
 _SHOW_OUTPUT_S = 0.001
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_END_KEYS = b"sSqQ"
+_WINDOW_S = 60.0
+_MIN_ROWS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The state of a queue at a moment.
+
+    Attributes:
+        time_s: the time since the first sample, in seconds.
+        qdisc: its kind, such as `tbf`; with the kinds of those below it.
+        backlog_bytes: the bytes that wait.
+        backlog_packets: the packets that wait.
+        drops: the packets dropped since the qdisc was made.
+    """
+
+    time_s: float
+    qdisc: str
+    backlog_bytes: int
+    backlog_packets: int
+    drops: int
+
+
+class QueueReader:
+    """Reads the queue of an interface.
+
+    Args:
+        interface: its name.
+        node: the node whose interfaces are meant, for the message.
+
+    Raises:
+        InputError: there is no such interface here; the message lists those that exist.
+    """
+
+    def __init__(self, interface: str, *, node: str) -> None:
+        try:
+            self._index = socket.if_nametoindex(interface)
+        except (OSError, ValueError):
+            names = [name for _, name in socket.if_nameindex() if name != "lo"]
+            raise InputError(
+                f"there is no interface {interface!r} at {node}; there are:"
+                f" {', '.join(names) or 'none'}"
+            ) from None
+        self._interface = interface
+        # The agent's sockets have other addresses; ip and tc have the numbers of their processes.
+        self._netlink = Netlink(ROUTE, buffer=reply_buffer(), address=os.getpid())
+        self._request = queues_request()
+
+    def read(self, time_s: float) -> Sample | None:
+        """Return the queue's state; None if the interface is not there any more.
+
+        Args:
+            time_s: the time to give it, in seconds since the first sample.
+        """
+        messages = of_interfaces(self._netlink.dump(self._request), {self._index})
+        source = Source("", {self._index: self._interface})
+        bodies = message_bodies(memoryview(messages))
+        qdiscs = list(decode(Message(time_s, source, body) for body in bodies))
+        if not qdiscs:
+            return None
+        handles = waiting_handles(qdiscs)
+        by_handle = {qdisc["handle"]: qdisc for qdisc in qdiscs}
+        queue = by_handle[handles[0]]
+        return Sample(
+            time_s=time_s,
+            qdisc=", ".join(dict.fromkeys(by_handle[handle]["qdisc"] for handle in handles)),
+            backlog_bytes=queue["backlog_bytes"],
+            backlog_packets=queue["backlog_packets"],
+            drops=queue["drops"],
+        )
+
+
+# xterm's control sequences: the other screen, without a cursor, and back.
+_ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l\x1b[2J", "\x1b[?25h\x1b[?1049l"
+
+
+class QueueScreen:
+    """Draws samples in a terminal that reads key by key; use it as a context manager.
+
+    Args:
+        interface: the interface's name.
+    """
+
+    def __init__(self, interface: str) -> None:
+        self._interface = interface
+        self._times_s: list[float] = []
+        self._backlogs: list[float] = []
+        self._first_drops: int | None = None
+
+    def __enter__(self) -> QueueScreen:
+        self._modes = termios.tcgetattr(0)
+        tty.setcbreak(0)
+        _write(_ENTER)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _write(_LEAVE)
+        termios.tcsetattr(0, termios.TCSADRAIN, self._modes)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait; return whether a key asks for the end.
+
+        Args:
+            timeout_s: the longest to wait, in seconds.
+        """
+        if not select.select([0], [], [], timeout_s)[0]:
+            return False
+        keys = os.read(0, 1024)
+        return not keys or any(key in _END_KEYS for key in keys)
+
+    def add(self, sample: Sample) -> None:
+        """Add a sample; `draw` shows it."""
+        self._times_s.append(sample.time_s)
+        self._backlogs.append(sample.backlog_bytes)
+        if self._first_drops is None:
+            self._first_drops = sample.drops
+
+    def draw(self, sample: Sample) -> None:
+        """Draw the picture anew, with this sample as the current state."""
+        columns, rows = os.get_terminal_size(1)
+        console = TerminalConsole(width=columns, height=max(rows, _MIN_ROWS), force_terminal=True)
+        start_s = max(0.0, sample.time_s - _WINDOW_S)
+        chart = BrailleChart(
+            curves=[Curve(times_s=self._times_s, values=self._backlogs, style="cyan")],
+            unit=Unit.BYTES,
+            start_s=start_s,
+            end_s=max(sample.time_s, 1.0),
+        )
+        title = Text.assemble(
+            (f"Queue of {self._interface}", "bold"), (f" ({sample.qdisc})", "dim"), no_wrap=True
+        )
+        backlog = format_quantity(sample.backlog_bytes, Unit.BYTES)
+        drops = sample.drops - (self._first_drops or 0)
+        state = Text.assemble(
+            (backlog, "bold"),
+            f" in {sample.backlog_packets:,} packets; dropped so far: {drops:,}",
+            no_wrap=True,
+        )
+        hint = Text("s or Ctrl-C: stop, and save the picture", style="dim", no_wrap=True)
+        with console.capture() as capture:
+            for text in (title, state):
+                text.truncate(max(1, columns - 1))
+                console.print(text, overflow="crop", crop=True)
+            console.print(chart, width=columns - 1, height=max(rows, _MIN_ROWS) - 3)
+            console.print(hint, end="", overflow="crop", crop=True)
+        lines = capture.get().split("\n")[:rows]
+        _write("\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[K\x1b[J")
+
+
+def has_screen() -> bool:
+    """Return whether this process is in the foreground of a terminal that can be drawn on."""
+    if not (os.isatty(0) and os.isatty(1)) or os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    return os.tcgetpgrp(0) == os.getpgrp()
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def main(arguments: list[str]) -> int:

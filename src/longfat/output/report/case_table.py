@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict
     from longfat.model.parameter import ParameterValue
 
-MOST_PLAIN = 40
+MAX_PLAIN = 40
 """The maximum number of rows without a script."""
 
-_MOST_METRICS = 80  # of a case with dozens of flows
-_MOST_SHOWN = 10  # columns of metrics that are shown initially
+_MAX_METRICS = 80  # of a case with dozens of flows
+_MAX_SHOWN = 10  # columns of metrics that are shown initially
 _MAIN = (
     "receiver_bps",
     "retransmits",
@@ -123,7 +123,7 @@ class CaseTable:
     @property
     def plain_rows(self) -> range:
         """Return the rows that are shown without a script."""
-        return range(min(self.rows, MOST_PLAIN))
+        return range(min(self.rows, MAX_PLAIN))
 
     def narrowed(self, columns: int) -> CaseTable:
         """Return the table with at most so many of the initially shown columns."""
@@ -185,7 +185,7 @@ def _metrics(verdict: Verdict, names: Sequence[str]) -> tuple[list[Column], int]
     measured = {key for name in names for key in verdict.spreads[name]}
     there = [(key, metric) for key, metric in known.items() if key in measured]
     there.sort(key=lambda one: one[1].name not in _MAIN)  # the main ones are never omitted
-    chosen = dict(there[:_MOST_METRICS])
+    chosen = dict(there[:_MAX_METRICS])
     shown = _shown(chosen)
     columns = [
         _metric(key, metric, [verdict.spreads[name].get(key) for name in names], key in shown)
@@ -197,7 +197,7 @@ def _metrics(verdict: Verdict, names: Sequence[str]) -> tuple[list[Column], int]
 
 def _shown(metrics: Mapping[str, Metric]) -> set[str]:
     main = [key for key, metric in metrics.items() if metric.name in _MAIN]
-    return set((main or list(metrics))[:_MOST_SHOWN])
+    return set((main or list(metrics))[:_MAX_SHOWN])
 
 
 def _metric(key: str, metric: Metric, spreads: Sequence[Any], shown: bool) -> Column:

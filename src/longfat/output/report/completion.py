@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _Point = tuple[int, float | None]
 
 # A finer step is not visible.
-_MOST_STEPS = 400
+_MAX_STEPS = 400
 
 
 _TITLES = {"completion": "Completion time", "slowdown": "Slowdown"}
@@ -132,7 +132,7 @@ def _steps(values: Sequence[float | None]) -> tuple[Floats, Floats]:
     """Return sorted values, and the share of all requests whose value is at most so much."""
     known = np.sort([one for one in values if one is not None]).astype(float)
     shares = np.arange(1, len(known) + 1) / max(len(values), 1)
-    if len(known) <= _MOST_STEPS:
+    if len(known) <= _MAX_STEPS:
         return known, shares
-    chosen = np.unique(np.linspace(0, len(known) - 1, _MOST_STEPS).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(known) - 1, _MAX_STEPS).round().astype(int))
     return known[chosen], shares[chosen]

@@ -17,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat.analysis.verdict import Comparison, Verdict, judge
+from longfat.analysis.verdict import Comparison, Verdict, evaluate
 from longfat.common.suggest import listed
 from longfat.errors import InputError
 from longfat.execution.runs import load_run
@@ -180,7 +180,7 @@ def study_fidelity(study: Study, folder: Path) -> StudyFidelity:
     """
     if study.published is None:
         raise InputError(f"{study.file}: it has no published figures: there is no field published")
-    return verdict_fidelity(judge(study, load_runs(study, folder)))
+    return verdict_fidelity(evaluate(study, load_runs(study, folder)))
 
 
 def verdict_fidelity(verdict: Verdict) -> StudyFidelity:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from longfat.output.plot import Chart, Panel, PhaseTrace
 
 _OVER_TIME = ("throughput", "rtt", "cwnd", "queue", "retransmits")
-_MOST_LINES = 7  # as many as there are colours
+_MAX_LINES = 7  # as many as there are colours
 _TRAFFIC_TIME = "virtual time since the first flow's start (s)"
 _PING_TIME = "virtual time since the first request (s)"
 _FLOW_TIME = "virtual time since the flow's start (s)"
@@ -86,7 +86,7 @@ def figure_groups(verdict: Verdict) -> tuple[FigureGroup, ...]:
     groups = verdict_groups(verdict)
     lines = sum(kind == "tcp" for group in groups for kind, _ in group.things())
     apart = [("", groups)]
-    if lines > _MOST_LINES and len(groups) > 1:
+    if lines > _MAX_LINES and len(groups) > 1:
         apart = [(group.label, [dataclasses.replace(group, label="")]) for group in groups]
     series = [(case, Series(of_case, from_first=Bulk)) for case, of_case in apart]
     traffic = [

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from longfat.common.extras import MissingExtraError, missing_modules
 from longfat.errors import HostError, InputError
 from longfat.output.report.embedded import HOW_TO_BUILD, NOT_BUILT, is_built
-from longfat.output.report.origin import verdict_digest
-from longfat.output.report.record import PAGE, PAPER, Record, read_record
-from longfat.output.report.scope import report_scope
+from longfat.output.report.record import PAGE, PAPER, Record, read_record, verdict_digest
+from longfat.output.report.values import report_scope
 
 if TYPE_CHECKING:
     from longfat.analysis.verdict import Verdict

@@ -20,12 +20,16 @@ from markupsafe import Markup
 from longfat import __version__
 from longfat.execution.runs import format_tools
 from longfat.output.plot import DARK, Chart
-from longfat.output.report.captions import caption
-from longfat.output.report.case_table import MOST_PLAIN, CaseTable
+from longfat.output.report.case_table import MAX_PLAIN, CaseTable
 from longfat.output.report.inline_svg import FigureStyles, colour_variable, inline_svg
-from longfat.output.report.networks import DrawnNetwork, drawn_networks, networks_html
-from longfat.output.report.rerun import rerun_line
-from longfat.output.report.templates import environment
+from longfat.output.report.page_parts import (
+    DrawnNetwork,
+    caption,
+    drawn_networks,
+    environment,
+    networks_html,
+    rerun_line,
+)
 from longfat.output.report.text import page_text, place_network, unfold
 from longfat.output.report.values import claim_rows, claims_summary, run_summary
 from longfat.study.text import ENGLISH, language_of
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
     from longfat.output.report.embedded import Embedded
     from longfat.output.report.figures import FigureGroup
 
-_LONGEST_VALUES = 160  # letters of a parameter's values
+_MAX_VALUES_LENGTH = 160  # letters of a parameter's values
 _PLAIN_COLUMNS = 8  # of a table on paper
 
 
@@ -50,7 +54,7 @@ class _Parameter:
     def text(self) -> str:
         """Return the values as text, abbreviated if there are very many."""
         text = ", ".join(self.values)
-        if len(text) <= _LONGEST_VALUES:
+        if len(text) <= _MAX_VALUES_LENGTH:
             return text
         return f"{', '.join(self.values[:5])}, ... {self.values[-1]}"
 
@@ -223,7 +227,7 @@ def _table_notes(verdict: Verdict, table: CaseTable) -> list[str]:
     notes.append("MB are 1,048,576 bytes.")
     if table.left_out:
         notes.append(f"{table.left_out:,} more metrics of each case are in the runs only.")
-    if table.rows > MOST_PLAIN:
+    if table.rows > MAX_PLAIN:
         notes.append("`longfat plot RUN` draws a single case over time.")
     return notes
 

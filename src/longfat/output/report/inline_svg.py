@@ -16,7 +16,7 @@ import numpy as np
 from markupsafe import Markup
 
 from longfat.output.plot import DARK, Trace
-from longfat.output.plot.thin import thin_out
+from longfat.output.plot.line import thin_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from longfat.output.report.values import MISSING, Row
 
 if TYPE_CHECKING:
@@ -54,21 +52,6 @@ def iperf3_tables(report: Iperf3Report) -> Iperf3Tables:
         for same_time in _by_interval(report.streams)
     )
     return Iperf3Tables(rows=sums, streams=streams, totals=_totals(report))
-
-
-def iperf3_rich_table(report: Iperf3Report) -> Table:
-    """Return the rows and totals of a test as a table for the terminal."""
-    tables = iperf3_tables(report)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("ID", justify="right", no_wrap=True)
-    for head in COLUMNS:
-        table.add_column(head, justify="right", no_wrap=True)
-    for row in tables.rows:
-        table.add_row(row.label, *row.cells)
-    table.add_section()
-    for row in tables.totals:
-        table.add_row(row.label, *row.cells)
-    return table
 
 
 def bytes_text(value: float) -> str:

@@ -9,6 +9,8 @@ zoomable charts replace them.
 Paper gets the same in the same order. It can neither fold nor scroll: answers
 are moved to the end, wide tables are broken into blocks, and long lists of iperf3's
 rows are on the screen only.
+
+Each flow has a sentence of its diagnosis: its limiting factor.
 """
 
 from __future__ import annotations
@@ -22,18 +24,22 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from longfat import __version__
-from longfat.errors import InputError
+from longfat.analysis.advice.diagnosis import diagnose
+from longfat.errors import InputError, LongfatError
 from longfat.execution.runs import format_tools
 from longfat.execution.runs.run import COMMANDS, damage
 from longfat.model.traffic import Iperf3
 from longfat.output.plot import DARK
-from longfat.output.report.captions import caption
 from longfat.output.report.inline_svg import FigureStyles, colour_variable, inline_svg
 from longfat.output.report.iperf3_tables import COLUMNS, Iperf3Tables, iperf3_tables
-from longfat.output.report.limiting_factors import limiting_factor
-from longfat.output.report.networks import DrawnNetwork, drawn_networks, networks_html
-from longfat.output.report.rerun import rerun_line
-from longfat.output.report.templates import environment
+from longfat.output.report.page_parts import (
+    DrawnNetwork,
+    caption,
+    drawn_networks,
+    environment,
+    networks_html,
+    rerun_line,
+)
 from longfat.output.report.text import page_text, place_network, unfold
 from longfat.output.report.values import (
     MISSING,
@@ -57,11 +63,9 @@ if TYPE_CHECKING:
     from longfat.output.report.embedded import Embedded
     from longfat.output.report.figures import FigureGroup
 
-_MOST_ROWS = 12  # of an iperf3 test; more are folded
+_MAX_ROWS = 12  # of an iperf3 test; more are folded
 _MOST_OF_A_FILE = 2000  # characters of a file that commands.sh writes
 _PAPER_COLUMNS = 6  # of a table with a column for each case
-
-
 _HERE_DOCUMENT = re.compile(r"(<< '(?P<end>EOF_*)'\n)(.*?)((?<=\n)(?P=end)\n)", re.DOTALL)
 
 
@@ -273,7 +277,7 @@ def _tests(verdict: Verdict) -> list[_Test]:
             flow=flow.name,
             ends=f"{flow.source} to {flow.target}" + (", reversed" if flow.reverse else ""),
             tables=tables,
-            folded=len(tables.rows) > _MOST_ROWS,
+            folded=len(tables.rows) > _MAX_ROWS,
         )
         for name, run in verdict.first_runs.items()
         for flow in verdict.study.cases[name].case.flows
@@ -313,3 +317,49 @@ def _shortened(found: re.Match[str]) -> str:
     if more <= 0:
         return found[0]
     return f"{start}{body[:_MOST_OF_A_FILE]}\n[{more:,} more characters in commands.sh]\n{end}"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitingFactor:
+    """The limiting factor of a flow.
+
+    Attributes:
+        case: the case's name.
+        flow: the flow's name.
+        title: who sends to whom, and how; empty where nothing could be determined.
+        sentence: what limited it, or why that cannot be determined.
+        help: what would help.
+        lines: the lines to type for it, each with the host.
+    """
+
+    case: str
+    flow: str
+    title: str
+    sentence: str
+    help: str = ""
+    lines: tuple[str, ...] = ()
+
+
+def limiting_factor(verdict: Verdict) -> tuple[LimitingFactor, ...]:
+    """Return a row for each flow of bulk traffic, of each case's run with the first seed."""
+    return tuple(
+        _row(verdict, case, flow.name)
+        for case, run in verdict.first_runs.items()
+        for flow in run.case.bulk_flows
+    )
+
+
+def _row(verdict: Verdict, case: str, flow: str) -> LimitingFactor:
+    try:
+        (found,) = diagnose(verdict.first_runs[case], flow)
+    except LongfatError as error:
+        # One flow that moved no data must not prevent the report.
+        return LimitingFactor(case, flow, "", f"This cannot be determined: {error}")
+    return LimitingFactor(
+        case,
+        flow,
+        found.title,
+        found.verdict,
+        found.recommendation.words,
+        tuple(f"{line.node}$ {line.text}" for line in found.recommendation.lines),
+    )

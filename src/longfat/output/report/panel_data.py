@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from longfat.model.metric import Unit
-from longfat.output.plot.thin import thin_line
+from longfat.output.plot.line import thin_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

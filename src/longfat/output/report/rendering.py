@@ -14,18 +14,17 @@ import matplotlib
 from longfat.common.atomic import write_whole
 from longfat.common.checksum import FileSum
 from longfat.output.plot import FORMS, PAGE_WIDTH_IN, draw_chart, figure_style, saved
-from longfat.output.report.captions import chart_key
 from longfat.output.report.case_table import case_table
 from longfat.output.report.charts import ChartData
 from longfat.output.report.embedded import embed
 from longfat.output.report.figures import FigureGroup, ReportFigure, figure_groups
+from longfat.output.report.grid_charts import charts_of
 from longfat.output.report.grid_page import GridPage
-from longfat.output.report.gridcharts import charts_of
-from longfat.output.report.origin import drawing_digest
 from longfat.output.report.page import Page
+from longfat.output.report.page_parts import chart_key
 from longfat.output.report.pdf import pdf_bytes
-from longfat.output.report.record import PAGE, PAPER, FileRecord, Record
-from longfat.output.report.scope import report_scope
+from longfat.output.report.record import PAGE, PAPER, FileRecord, Record, drawing_digest
+from longfat.output.report.values import report_scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,8 @@
-"""What the terminal and the page both show, as plain text in rows.
+"""The content of a report that the terminal and the page both show, as plain text in rows.
 
-Numbers become text here, once: the two outputs cannot differ in a digit.
+Numbers become text here, once: the two outputs cannot differ in a digit. `report_scope` decides
+what is shown. A page with the figures of more than a few dozen cases would take minutes to draw
+and would be unreadable; so a grid, and any study of very many cases, has a page of another kind.
 """
 
 from __future__ import annotations
@@ -11,22 +13,54 @@ from typing import TYPE_CHECKING
 
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity, format_range
-from longfat.output.report.tallies import tally_lines
 from longfat.study.metrics import find_metric, known_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from longfat.analysis.verdict import Comparison, JudgedClaim, Verdict
+    from longfat.analysis.verdict import ClaimResult, Comparison, Verdict
     from longfat.model.spread import Spread
+    from longfat.study.claims.aggregates import Example, Tally
 
 MISSING = "-"
 """The text for a missing number."""
-
 BAND = "5-95 %"
 """The header of a column of bands: in the unit of the median in the previous column."""
-
+MAX_CASES = 40
+"""Up to this many cases have a page with the figures, windows and commands of each."""
+_MAX_OVER_TIME = 12  # cases of a grid whose figures over time its page has too
 _METRIC = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([a-z]\w*)")
+_VERDICTS = {True: "holds", False: "FAILS", None: "not judged"}
+_INSIDE = {True: "yes", False: "no", None: MISSING}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a report shows.
+
+    Attributes:
+        grid: the page is that of all cases together: parameters, charts, a table.
+        over_time: it has the figures over time of each case.
+        notes: notes for the user on what it does not show.
+    """
+
+    grid: bool
+    over_time: bool
+    notes: tuple[str, ...] = ()
+
+
+def report_scope(verdict: Verdict) -> Scope:
+    """Return what a report shows of a study with its runs."""
+    count = len(verdict.runs)
+    if verdict.study.grid is None and count <= MAX_CASES:
+        return Scope(grid=False, over_time=True)
+    if count <= _MAX_OVER_TIME:
+        return Scope(grid=True, over_time=True)
+    note = (
+        f"the report has no figures over time of its {count:,} cases: `longfat plot RUN...` draws "
+        "them of the runs that you name"
+    )
+    return Scope(grid=True, over_time=False, notes=(note,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +118,6 @@ class ClaimRow:
     tallies: tuple[tuple[str, bool], ...] = ()
 
 
-_VERDICTS = {True: "holds", False: "FAILS", None: "not judged"}
-
-
 def comparison_columns(verdict: Verdict) -> tuple[str, ...]:
     """Return the heads of the columns of `comparison_groups`."""
     if verdict.many_seeds:
@@ -103,9 +134,6 @@ def comparison_groups(verdict: Verdict) -> tuple[Group, ...]:
     return tuple(
         Group(name, verdict.study.cases[name].title, tuple(rows)) for name, rows in groups.items()
     )
-
-
-_INSIDE = {True: "yes", False: "no", None: MISSING}
 
 
 def _comparison_row(comparison: Comparison, *, many_seeds: bool) -> Row:
@@ -183,7 +211,7 @@ def claim_rows(verdict: Verdict) -> tuple[ClaimRow, ...]:
     return tuple(_claim_row(judged, verdict) for judged in verdict.claims)
 
 
-def _claim_row(judged: JudgedClaim, verdict: Verdict) -> ClaimRow:
+def _claim_row(judged: ClaimResult, verdict: Verdict) -> ClaimRow:
     claim = judged.claim
     readings: dict[str, str] = {}
     for case, flow, metric in _METRIC.findall(claim.expression):
@@ -194,7 +222,7 @@ def _claim_row(judged: JudgedClaim, verdict: Verdict) -> ClaimRow:
             unit = known[key].unit if key else Unit.COUNT
             readings[f"{case}.{flow}.{metric}"] = _reading(spread, unit)
     return ClaimRow(
-        verdict=_VERDICTS[judged.holds],
+        verdict=_VERDICTS[judged.passed],
         text=claim.text,
         expression="" if claim.text == claim.expression else claim.expression,
         readings=tuple(readings.items()),
@@ -218,7 +246,7 @@ def claims_summary(verdict: Verdict) -> str:
     """Return how many claims hold, fail and were not judged."""
     count = dict.fromkeys(_VERDICTS, 0)
     for judged in verdict.claims:
-        count[judged.holds] += 1
+        count[judged.passed] += 1
     parts = [f"{count[True]} of {len(verdict.claims)} hold"]
     parts += [f"{count[False]} FAIL"] if count[False] else []
     parts += [f"{count[None]} not judged"] if count[None] else []
@@ -253,3 +281,51 @@ def number_ranges(numbers: Iterable[int]) -> str:
         else:
             ranges.append([number])
     return ", ".join("-".join(map(str, ends)) for ends in ranges)
+
+
+def tally_lines(judged: ClaimResult) -> list[tuple[str, bool]]:
+    """Return the lines below a claim over many cases.
+
+    Returns:
+        Lines, and of each whether it is about a case in which the claim does not hold.
+    """
+    found: list[tuple[str, bool]] = []
+    several = len(judged.tallies) > 1
+    for tally in judged.tallies:
+        found.append((_tally_text(tally, named=several), False))
+        if judged.passed is False:
+            found += [(_example(one), True) for one in tally.examples]
+            more = _more(tally)
+            if more > 0:
+                found.append((f"and {more:,} more", True))
+    return found
+
+
+def _tally_text(tally: Tally, *, named: bool) -> str:
+    before = f"{tally.text}: " if named else ""
+    missing = f", {tally.missing:,} not run" if tally.missing else ""
+    cases = f"{tally.count:,} case{'s' if tally.count != 1 else ''}"
+    if tally.unit is Unit.FRACTION and tally.holding is not None and tally.value is not None:
+        share = format_quantity(tally.value, Unit.FRACTION)
+        return f"{before}{share}, {tally.holding:,} of {cases}{missing}"
+    if tally.holding is not None:
+        return f"{before}holds in {tally.holding:,} of {cases}{missing}"
+    if tally.value is None:
+        return f"{before}no value over {cases}{missing}"
+    value = f"{tally.value:.3g}" if tally.unit is None else format_quantity(tally.value, tally.unit)
+    return f"{before}{value}, over {cases}{missing}"
+
+
+def _example(example: Example) -> str:
+    readings = [
+        f"{name.removeprefix(f'{example.case}.')} = "
+        + ("nothing measured" if value is None else format_quantity(value, unit))
+        for name, (value, unit) in example.readings.items()
+    ]
+    return f"{example.case}: {', '.join(readings)}" if readings else example.case
+
+
+def _more(tally: Tally) -> int:
+    if tally.holding is None or not tally.examples:
+        return 0
+    return tally.count - tally.holding - len(tally.examples)

@@ -128,8 +128,8 @@ def case_lines(verdict: Verdict, name: str) -> Iterator[Text]:
         if figures:
             yield Text.assemble((f"{measuring.name}  ", "bold"), figures)
     for judged in verdict.claims:
-        if name in judged.claim.cases and judged.holds is not None:
-            result, style = ("holds", "green") if judged.holds else ("FAILS", "bold red")
+        if name in judged.claim.cases and judged.passed is not None:
+            result, style = ("holds", "green") if judged.passed else ("FAILS", "bold red")
             yield Text.assemble((result, style), f"  {judged.claim.text}")
     yield Text(f"{run.folder}   {run.virtual_s:.1f} virtual s in {run.wall_s:.1f} s", style="dim")
 
