@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from longfat.analysis.timeseries.quantities import Floats, Trace
 from longfat.model.spread import HIGH, LOW
