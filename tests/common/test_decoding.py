@@ -320,7 +320,7 @@ def test_memory_stays_below_half_a_gigabyte() -> None:
     # What wait4(2) says counts the memory of the process that started this one, too.
     script = f"""
 import os, sys, pytest
-from longfat.engine.machine.process import peak_bytes
+from longfat.common.process import peak_bytes
 status = pytest.main({[*arguments, __file__]!r})
 sys.exit(status or peak_bytes(os.getpid()) > 1 << 29)
 """

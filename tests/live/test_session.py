@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from longfat.common.process import find_program
 from longfat.engine.machine import Pace
 from longfat.engine.machine.clock import VirtualClock
-from longfat.engine.machine.process import find_program
 from longfat.errors import MachineError
 from longfat.live.session import RejectedError, Session
 from tests.kernels import KERNELS

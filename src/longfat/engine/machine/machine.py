@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from longfat.common.file_size import SIGNAL_STATUS, check_file_size, file_size_error
 from longfat.common.guard import FIRST_INHERITED, Guarded
+from longfat.common.process import descendants, find_program, peak_bytes
 from longfat.engine.machine.clock import VirtualClock
 from longfat.engine.machine.host_channel import Line
 from longfat.engine.machine.pace import Pacer
-from longfat.engine.machine.process import descendants, find_program, peak_bytes
 from longfat.engine.machine.watchdog import STALL_CPU_S, Watchdog
 from longfat.engine.sandbox.confinement import MEMORY_FOLDER, SMALL_FOLDER, Contents
 from longfat.engine.sandbox.quota import QuotaWatch, current_quota
