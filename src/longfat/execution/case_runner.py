@@ -22,7 +22,7 @@ from longfat.engine.init import (
     init_program,
     write_job,
 )
-from longfat.engine.kernel.clocks import check_clocks
+from longfat.engine.kernel.cache import check_clocks
 from longfat.engine.machine import Machine, RunOutput, reserve_cpu
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.compile import (

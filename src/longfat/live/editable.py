@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.engine.kernel.clocks import check_clocks
+from longfat.engine.kernel.cache import check_clocks
 from longfat.errors import InputError, LongfatError
 from longfat.live.links import LiveLink
 from longfat.live.nodes import LiveHost, LiveSwitch

@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.engine.kernel.clocks import check_clocks
+from longfat.engine.kernel.cache import check_clocks
 from longfat.errors import InputError
 from longfat.live.flows import Measured, Started
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut

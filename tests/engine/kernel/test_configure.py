@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longfat.engine.kernel.configure import compare, questions, verdict
+from longfat.engine.kernel.steps import compare, questions, rejected_answers
 
 
 def test_answers_that_were_accepted_are_not_mentioned() -> None:
@@ -56,6 +56,6 @@ def test_a_tree_is_judged_by_its_config(tmp_path: Path) -> None:
     (tmp_path / ".config").write_text("# CONFIG_NET is not set\n")
     answers = tmp_path / "answers"
     answers.write_text("# why\nCONFIG_NET=y\nCONFIG_SWAP=n\nCONFIG_OLD=y\n")
-    found = verdict(tmp_path, answers=answers)
+    found = rejected_answers(tmp_path, answers=answers)
     assert found.refused == ("CONFIG_NET=y",)
     assert found.unknown == ("CONFIG_OLD=y",)

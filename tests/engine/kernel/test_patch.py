@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from longfat.common.resources import folder
-from longfat.engine.kernel import patch, recipe
+from longfat.engine.kernel import recipe, steps
 from longfat.engine.kernel.version import series
 from longfat.errors import HostError
 from tests.kernels import KERNELS
@@ -31,8 +31,8 @@ def test_a_patch_is_applied(tmp_path: Path) -> None:
     clock.write_text("int first;\nint second;\n")
     file = tmp_path / "10-clock.patch"
     file.write_text(_CLOCK)
-    patch.check([file])
-    subprocess.run(patch.patch_command(file), cwd=tmp_path, check=True)
+    steps.check_patches([file])
+    subprocess.run(steps.patch_command(file), cwd=tmp_path, check=True)
     assert clock.read_text() == "int first;\nint third;\n"
 
 
@@ -43,17 +43,17 @@ def test_a_patch_beyond_arch_um_is_refused(tmp_path: Path, name: str) -> None:
     file = tmp_path / "bad.patch"
     file.write_text(_CLOCK.replace("arch/um/kernel/time.c", name))
     with pytest.raises(HostError, match="arch/um only"):
-        patch.check([file])
+        steps.check_patches([file])
 
 
 def test_a_new_file_may_be_added_under_arch_um(tmp_path: Path) -> None:
     file = tmp_path / "new.patch"
     file.write_text("--- /dev/null\n+++ b/arch/um/kernel/new.c\n@@ -0,0 +1 @@\n+int new;\n")
-    patch.check([file])
+    steps.check_patches([file])
 
 
 def test_our_own_patches_stay_in_arch_um() -> None:
-    patch.check(folder("kernel").glob("patches/*/*.patch"))
+    steps.check_patches(folder("kernel").glob("patches/*/*.patch"))
 
 
 _ARCH_UM = TESTS / "data/um/arch-um.tar.xz"
@@ -71,7 +71,7 @@ def _apply_all(variant: str, release: str, tree: Path) -> None:
     assert patches
     for path in patches:
         done = subprocess.run(
-            patch.patch_command(path), cwd=top, capture_output=True, text=True, check=False
+            steps.patch_command(path), cwd=top, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{path.name} on {release}:\n{done.stdout}"
 

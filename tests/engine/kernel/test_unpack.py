@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.engine.kernel.unpack import count_records, pack_command, records_read, unpack_command
+from longfat.engine.kernel.sources import count_records, pack_command, records_read, unpack_command
 
 _KEPT = [
     "Makefile",

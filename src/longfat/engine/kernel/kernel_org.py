@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.engine.kernel import downloads
-from longfat.engine.kernel.progress import Report, Step
-from longfat.engine.kernel.source import NotOfferedError, Source
+from longfat.engine.kernel import sources
+from longfat.engine.kernel.job import Report, Step
+from longfat.engine.kernel.sources import NotOfferedError, Source
 from longfat.engine.kernel.version import by_preference, matches, series
 from longfat.errors import HostError, InputError
 
@@ -89,11 +89,11 @@ def fetch(
             signer=signer,
             timeout_s=timeout_s,
         )
-    found = downloads.exactly(release)
+    found = sources.exact_download(release)
     if found is not None and found.sha256 == expected:
         return found
     url = f"{folder}/linux-{release}.tar.xz"
-    with downloads.downloading() as scratch:
+    with sources.downloading() as scratch:
         tarball = scratch / f"linux-{release}.tar.xz"
         digest = _download(url, to=tarball, timeout_s=timeout_s, report=report)
         if digest != expected:
@@ -102,7 +102,7 @@ def fetch(
                 hint=f"longfat kernel build {version} (again, or from another {MIRROR})",
             )
         trusted = "the specified checksum" if sha256 else "kernel.org's signed checksum"
-        return downloads.keep(tarball, name=release, origin=f"from {url}, with {trusted}")
+        return sources.keep_download(tarball, name=release, origin=f"from {url}, with {trusted}")
 
 
 def _listed(

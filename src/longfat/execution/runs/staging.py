@@ -1,4 +1,4 @@
-"""A run in the making: a hidden folder that becomes a run directory by a rename."""
+"""A run that is being made: a partial folder that becomes a run directory by a rename."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.extras import lazy
 from longfat.errors import HostError, InputError, MachineError
-from longfat.execution.runs.hidden import hidden_folder, publish, sweep
+from longfat.execution.runs.partial_folder import partial_folder, publish, sweep
 from longfat.execution.runs.run import (
     MANIFEST,
     OUTCOME,
@@ -217,7 +217,7 @@ def staged_run(
     study: str = "",
     parameters: Mapping[str, ParameterValue] = MappingProxyType({}),
 ) -> Iterator[Staged]:
-    """Create a hidden folder for a run; if the run is not kept by the end, it is removed.
+    """Create a partial folder for a run; if the run is not published by the end, it is removed.
 
     Args:
         out: the folder that will contain the run directory; created if it does not exist.
@@ -239,7 +239,7 @@ def staged_run(
     except OSError as error:
         raise write_error(out, error) from None
     try:
-        with hidden_folder(out, name=name) as folder:
+        with partial_folder(out, name=name) as folder:
             try:
                 yield Staged(folder, name, case, out, study, parameters)
             except (MachineError, InputError) as error:
