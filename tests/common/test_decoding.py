@@ -28,7 +28,7 @@ from longfat.common.checksum import FileSum, file_damage, file_sum, sealed, unse
 from longfat.common.decoding import Decoder, decode, parse_json, read_json
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.cluster import packing
-from longfat.execution.runs.series import parse_series
+from longfat.execution.runs.run import parse_series
 from longfat.model.probes import Capture, Queue
 from longfat.model.probes.columns import MOST_CELLS
 from longfat.model.traffic import Iperf3, Ping

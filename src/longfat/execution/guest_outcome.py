@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.decoding import decode, read_json
 from longfat.errors import MachineError
-from longfat.execution.runs import EventTime, FlowTime, Played
+from longfat.execution.runs import EventTime, FlowTime, GuestReport
 from longfat.execution.runs.run import OUTCOME
 from longfat.model.timeline import timeline
 
@@ -75,7 +75,7 @@ class GuestOutcome:
         if not all(-1.0 <= time <= _LONGEST_TIME_S for time in times) or self.virtual_s < 0:
             raise ValueError("it contains an impossible time")
 
-    def played(self, case: Case) -> Played:
+    def report(self, case: Case) -> GuestReport:
         """Return the report of a case that was run to its end.
 
         Args:
@@ -87,7 +87,7 @@ class GuestOutcome:
             for step, at_s in zip(steps, self.event_times, strict=True)
             if at_s is not None
         ]
-        return Played(
+        return GuestReport(
             virtual_s=self.virtual_s,
             epoch_s=self.epoch_s,
             flow_times={

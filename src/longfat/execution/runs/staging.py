@@ -42,7 +42,7 @@ pq = lazy("pyarrow.parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class GuestReport:
     """The guest's report about a case that it ran.
 
     Attributes:
@@ -73,12 +73,12 @@ class Staged:
     _study: str
     _parameters: Mapping[str, ParameterValue]
 
-    def keep(
+    def publish(
         self,
         *,
         kernel: Kernel,
         tools: dict[str, Tool],
-        played: Played,
+        report: GuestReport,
         wall_s: float,
         peak_bytes: int,
         sandbox: str,
@@ -88,7 +88,7 @@ class Staged:
         Args:
             kernel: the kernel that ran it.
             tools: the host's tools, and longfat itself, by name.
-            played: the guest's report.
+            report: the guest's report.
             wall_s: wall time from boot to end, in seconds.
             peak_bytes: the peak memory of the machine's processes.
             sandbox: the name of the sandbox that the machine ran in.
@@ -101,7 +101,7 @@ class Staged:
         for path in raw.glob("*.err"):
             if path.stat().st_size == 0:
                 path.unlink()
-        metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s)
+        metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=report.epoch_s)
         (self.folder / OUTCOME).unlink(missing_ok=True)  # a message, which a live run has none of
         files = sums_of(self.folder)
         run = Run(
@@ -117,10 +117,10 @@ class Staged:
             },
             tools=tools,
             seed=self._case.seed,
-            flow_times=played.flow_times,
-            event_times=played.event_times,
-            epoch_s=played.epoch_s,
-            virtual_s=played.virtual_s,
+            flow_times=report.flow_times,
+            event_times=report.event_times,
+            epoch_s=report.epoch_s,
+            virtual_s=report.virtual_s,
             wall_s=round(wall_s, 3),
             peak_bytes=peak_bytes,
             sandbox=sandbox,
