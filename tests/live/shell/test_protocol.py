@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longfat.live.shell.protocol import INPUT, OUTPUT, Wire, WireError, fields_of, size_of
+from longfat.live.shell.connection import INPUT, OUTPUT, Wire, WireError, fields_of, size_of
 
 Frames = list[tuple[bytes, bytes]]
 

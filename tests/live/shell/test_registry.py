@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from longfat.live.shell import registry as meeting
-from longfat.live.shell.registry import connect, is_own, published, session_names
+from longfat.live.shell import connection as meeting
+from longfat.live.shell.connection import connect, is_own, published, session_names
 
 
 @pytest.fixture(autouse=True)

@@ -58,6 +58,15 @@ _RECORDS_PER_REPORT = 2000
 RECORD_BYTES = 10240
 _REPORT = re.compile(r".*: records (\d+)")
 
+PACKAGES = Path("/usr/src")
+"""Where a distribution's linux-source packages put their tarballs."""
+
+TARBALL = re.compile(r"linux-source-(\d+\.\d+(?:\.\d+)*)\.tar\.(?:xz|gz|bz2|zst)")
+"""The name of the tarball in such a package."""
+
+_NAME = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
+_ORIGIN = "origin"
+
 
 def _exclusions(*patterns: str) -> list[str]:
     return ["--anchored", "--wildcards", *(f"--exclude={pattern}" for pattern in patterns)]
@@ -119,13 +128,6 @@ def count_records(tarball: Path) -> int:
         if fields[0] == "totals":
             return int(fields[4]) // RECORD_BYTES
     return 0
-
-
-PACKAGES = Path("/usr/src")
-"""Where a distribution's linux-source packages put their tarballs."""
-
-TARBALL = re.compile(r"linux-source-(\d+\.\d+(?:\.\d+)*)\.tar\.(?:xz|gz|bz2|zst)")
-"""The name of the tarball in such a package."""
 
 
 class NotOfferedError(HostError):
@@ -232,10 +234,6 @@ def _answer(*command: str) -> str:
         command, capture_output=True, encoding="utf-8", errors="replace", check=False, env=env
     )
     return done.stdout if done.returncode == 0 else ""
-
-
-_NAME = re.compile(r"\d+\.\d+[0-9A-Za-z.+~-]*")
-_ORIGIN = "origin"
 
 
 def downloads_folder() -> Path:

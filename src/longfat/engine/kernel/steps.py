@@ -23,6 +23,13 @@ from longfat.errors import HostError
 
 _LAST_LINES = 12
 
+_FILE = re.compile(r"^(?:---|\+\+\+) (\S+)", re.MULTILINE)
+_QUESTION = re.compile(r"^[ \t]*(?:menu)?config[ \t]+(\w+)", re.MULTILINE)
+
+# How many lines of the form `  CC      net/ipv4/tcp.o` a build prints, measured.
+_EXPECTED_LINES = {"6.1": 1357, "6.12": 1445, "7.2": 1474}
+_REPORT_EVERY_S = 0.1
+
 
 class CommandFailedError(HostError):
     """A command of a build failed, and not since the disk is full.
@@ -111,9 +118,6 @@ class Log:
         return CommandFailedError(message, last=last)
 
 
-_FILE = re.compile(r"^(?:---|\+\+\+) (\S+)", re.MULTILINE)
-
-
 class DoesNotApplyError(HostError):
     """A patch of longfat's own does not apply to a release, which another may do.
 
@@ -153,9 +157,6 @@ def check_patches(patches: Iterable[Path]) -> None:
                 raise HostError(
                     f"{patch}: changes {inner or name}; a kernel patch may change arch/um only"
                 )
-
-
-_QUESTION = re.compile(r"^[ \t]*(?:menu)?config[ \t]+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +213,6 @@ def questions(tree: Path) -> set[str]:
             names = _QUESTION.findall(path.read_text(encoding="utf-8", errors="replace"))
             found.update(f"CONFIG_{name}" for name in names)
     return found
-
-
-# How many lines of the form `  CC      net/ipv4/tcp.o` a build prints, measured.
-_EXPECTED_LINES = {"6.1": 1357, "6.12": 1445, "7.2": 1474}
-
-_REPORT_EVERY_S = 0.1
 
 
 def make_command(*arguments: str) -> list[str]:

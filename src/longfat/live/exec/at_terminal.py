@@ -12,8 +12,7 @@ import selectors
 import signal
 from typing import TYPE_CHECKING
 
-from longfat.live.exec.interrupts import Interrupted
-from longfat.live.exec.pipes import LAST_GRACE_NS
+from longfat.live.exec.pipes import LAST_GRACE_NS, Interrupted
 from longfat.live.shell.clock_controller import ClockController
 from longfat.live.shell.terminal import Terminal, end_orderly, signal_descriptor
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import __version__
 from longfat.errors import LongfatError, MachineError
 from longfat.live.process import CommandFailed, TimedOut
-from longfat.live.rpc.handles import Handles
+from longfat.live.rpc.calls import Handles, completed
 from longfat.live.rpc.requests import (
     JSONRPC,
     MOST_LINE_BYTES,
@@ -25,7 +25,6 @@ from longfat.live.rpc.requests import (
     read_request,
     where_of,
 )
-from longfat.live.rpc.results import completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

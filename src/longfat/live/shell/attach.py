@@ -8,7 +8,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import HostError, InputError, MachineError
-from longfat.live.shell.protocol import (
+from longfat.live.shell.connection import (
     ANSWER,
     END,
     HELLO,
@@ -18,9 +18,9 @@ from longfat.live.shell.protocol import (
     VERSION,
     Wire,
     WireError,
+    connect,
     fields_of,
 )
-from longfat.live.shell.registry import connect
 from longfat.live.shell.terminal import Terminal, signal_descriptor
 
 if TYPE_CHECKING:
