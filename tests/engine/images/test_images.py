@@ -44,7 +44,7 @@ SETTINGS: dict[str, Any] = {
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a cache of images of its own."""
     place = tmp_path / "cache"
-    monkeypatch.setattr(store, "root", lambda: place)
+    monkeypatch.setattr(store, "cache_root", lambda: place)
     return place
 
 
