@@ -17,7 +17,7 @@ from longfat.errors import ExitCode, InputError
 from longfat.live.exec import Order, execute
 from longfat.live.exec.pipes import Interrupted
 from longfat.live.folders import check_places, folder_inside, hidden_arguments, read_bind
-from longfat.live.quantities import seconds, size_bytes
+from longfat.live.process import seconds, size_bytes
 from longfat.live.session import RejectedError
 
 

@@ -27,8 +27,8 @@ from longfat import shown_in_notebook
 from longfat.common.extras import need
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.live.quantities import seconds, size_bytes
-from longfat.live.record import as_line
+from longfat.live.build import as_line
+from longfat.live.process import seconds, size_bytes
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes import capture as packets
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from longfat.live.links import LiveLink
     from longfat.live.nodes import LiveHost
-    from longfat.live.quantities import Duration, Size
+    from longfat.live.process import Duration, Size
     from longfat.live.running import RunningNetwork
     from longfat.live.task import Task
 

@@ -12,14 +12,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, LongfatError
-from longfat.live.quantities import seconds
+from longfat.model.kinds import Size as SizeKind
+from longfat.model.kinds import Time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from longfat.live.quantities import Duration
     from longfat.live.session import Session
     from longfat.live.task import Task
+
+Duration = float | str
+"""Seconds, or a text such as "20ms"."""
+
+Size = int | str
+"""Bytes, or a text such as "25MB"."""
+
+seconds = Time().of
+size_bytes = SizeKind().of
 
 _WORDS = 2000
 

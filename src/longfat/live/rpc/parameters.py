@@ -18,7 +18,7 @@ from typing import Any, TypedDict
 
 from longfat.common.decoding import decode
 from longfat.errors import InputError
-from longfat.live.quantities import Duration, Size
+from longfat.live.process import Duration, Size
 from longfat.model.fields import fields_taken
 
 if typing.TYPE_CHECKING:
