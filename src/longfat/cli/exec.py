@@ -18,7 +18,7 @@ from longfat.live.exec import Order, execute
 from longfat.live.exec.pipes import Interrupted
 from longfat.live.folders import check_places, folder_inside, hidden_arguments, read_bind
 from longfat.live.process import seconds, size_bytes
-from longfat.live.session import RejectedError
+from longfat.live.task import RejectedError
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

@@ -19,7 +19,8 @@ from longfat.live.process import (
     Process,
     TimedOut,
 )
-from longfat.live.session import RejectedError, Session
+from longfat.live.session import Session
+from longfat.live.task import RejectedError
 
 __all__ = [
     "Clock",

@@ -168,7 +168,7 @@ class Process:
         while self._task.status is None:
             if self._go(timeout, ended=True) == "time":
                 raise self._timed_out(timeout, "did not end")
-            if self._session.why == "held" and self._task.status is None:
+            if self._session.stop_reason == "held" and self._task.status is None:
                 raise self._timed_out(0, "was held before it ended")
         self._session.forget(self._task)
         if self._ended_s is None:

@@ -298,7 +298,7 @@ def _pass_time(
     until_ns: int | None,
 ) -> bool:
     """Let time pass until the command ends, or to a moment; return whether it has ended."""
-    session.begin(ended=[task], until_ns=until_ns)
+    session.resume(ended=[task], until_ns=until_ns)
     while not session.is_held:
         ready = session.wait(_LOOK_EVERY_S, also=[interrupts.wakeup, *feed.waits_for])
         if interrupts.wakeup in ready:
@@ -353,11 +353,11 @@ def _pass_time_to_prompt(
 ) -> str:
     """Let time pass until a line is waited for, or the command has ended, or to a moment."""
     if task.status is None:
-        session.begin(prompts=True, until_ns=until_ns)
+        session.resume(prompts=True, until_ns=until_ns)
     while not session.is_held:
         if session.wait(_LOOK_EVERY_S, also=[interrupts.wakeup]):
             interrupts.see_to()
-    return session.why
+    return session.stop_reason
 
 
 class _Lines:

@@ -17,7 +17,7 @@ from longfat.errors import HostError, InputError, LongfatError, MachineError
 from longfat.live.process import CommandFailed, TimedOut
 from longfat.live.rpc.calls import CALLS, Call
 from longfat.live.rpc.parameters import object_schema
-from longfat.live.session import RejectedError
+from longfat.live.task import RejectedError
 from longfat.study.schema import SCHEMA_URL
 
 PROTOCOL_VERSION = 1

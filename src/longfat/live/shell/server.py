@@ -14,7 +14,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import ExitCode, LongfatError
-from longfat.live.session import RejectedError
 from longfat.live.shell.bash import (
     PACE_PLACE,
     PLACE,
@@ -39,6 +38,7 @@ from longfat.live.shell.connection import (
 )
 from longfat.live.shell.terminal import Terminal, signal_descriptor
 from longfat.live.shell.work_folder import HOME
+from longfat.live.task import RejectedError
 from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
