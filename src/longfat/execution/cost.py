@@ -149,7 +149,7 @@ def parallel_wall_s(costs_s: Iterable[float], jobs: int) -> float:
     return max(ends)
 
 
-MOST_RUNS_READ = 400
+MAX_RUNS_READ = 400
 """The maximum number of runs that are read for a model."""
 
 
@@ -187,13 +187,13 @@ def cached_runs(cache: ResultCache, study: str) -> list[Path]:
 
 
 def known_runs(folders: Sequence[Path]) -> list[KnownRun]:
-    """Return runs, at most `MOST_RUNS_READ` of them; folders that are not runs are skipped.
+    """Return runs, at most `MAX_RUNS_READ` of them; folders that are not runs are skipped.
 
     Args:
         folders: run directories.
     """
     # A sample over all of them: their names have the parameters in their order.
-    step = max(1, math.ceil(len(folders) / MOST_RUNS_READ))
+    step = max(1, math.ceil(len(folders) / MAX_RUNS_READ))
     found = []
     for folder in folders[::step]:
         with contextlib.suppress(InputError):

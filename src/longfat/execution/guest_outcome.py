@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from longfat.model.case import Case
 
-_MOST_BYTES = 1 << 22
-_LONGEST_TIME_S = 1e9
+_MAX_BYTES = 1 << 22
+_MAX_TIME_S = 1e9
 _STEPS = ("files", "network", "setup", "probe", "flow", "event")
 
 
@@ -72,7 +72,7 @@ class GuestOutcome:
     def __post_init__(self) -> None:
         times = [self.virtual_s, *(time for pair in self.flow_times.values() for time in pair)]
         times += [time for time in self.event_times if time is not None]
-        if not all(-1.0 <= time <= _LONGEST_TIME_S for time in times) or self.virtual_s < 0:
+        if not all(-1.0 <= time <= _MAX_TIME_S for time in times) or self.virtual_s < 0:
             raise ValueError("it contains an impossible time")
 
     def report(self, case: Case) -> GuestReport:
@@ -113,7 +113,7 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
     """
     path = folder / OUTCOME
     try:
-        data = read_json(path, most_bytes=_MOST_BYTES, error=_foreign)
+        data = read_json(path, most_bytes=_MAX_BYTES, error=_foreign)
     except OSError:
         return None
     found = decode(GuestOutcome, data, where=OUTCOME, error=_foreign)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     Interfaces: TypeAlias = str | LiveLink | Iterable[str | LiveLink]
     Hosts: TypeAlias = str | LiveHost | Iterable[str | LiveHost]
 
-LEAST_EVERY_S = 1e-5
+MIN_EVERY_S = 1e-5
 """The CPU time of the kernel for a sample, approximately."""
 
 _FOLDER = "/run/output"  # in the machine's memory
@@ -109,7 +109,7 @@ class Series:
         self._network = network
         self._session = network.session
         self._every_s = seconds(every)
-        if self._every_s < LEAST_EVERY_S:
+        if self._every_s < MIN_EVERY_S:
             raise InputError(f"the minimum interval of a probe is 10us, but this is {every!r}")
         self.number = network.count_probe()
         self._requested: dict[str, tuple[str, ...]] = {

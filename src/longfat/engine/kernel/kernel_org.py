@@ -41,7 +41,7 @@ SIGNER = "B8868C80BA62A1FFFAF5FDA9632D3A06589DA6B1"
 """The fingerprint of the key that signs the checksums: autosigner@kernel.org."""
 
 _TIMEOUT_S = 30.0
-_MOST_SUMS_BYTES = 1 << 24
+_MAX_SUMS_BYTES = 1 << 24
 _BLOCK_BYTES = 1 << 20
 _LINE = re.compile(r"^([0-9a-f]{64})  linux-(\d+\.\d+(?:\.\d+)*)\.tar\.xz$", re.MULTILINE)
 
@@ -118,7 +118,7 @@ def _listed(
     """Return the release to download for a version, and its SHA-256."""
     url = f"{folder}/{_SUMS}"
     with _answer(url, timeout_s=timeout_s) as response:
-        content = _read(response, _MOST_SUMS_BYTES, url=url)
+        content = _read(response, _MAX_SUMS_BYTES, url=url)
     # A checksum that the user specified needs no signature.
     signed, doubt = ("", "") if sha256 else _signed(content, signer=signer, url=url)
     text = content.decode("ascii", "replace") if sha256 or doubt else signed

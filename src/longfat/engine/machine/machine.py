@@ -36,7 +36,7 @@ START_OF_TIME_S = 1_700_000_000
 
 _POLL_EVERY_S = 0.25
 _PACED_POLL_EVERY_S = 0.002  # in which a machine may run ahead of its pace
-_MOST_HELD_S = 0.1  # between two checks of a machine that is held
+_MAX_HELD_S = 0.1  # between two checks of a machine that is held
 _CONSOLE_TAIL_BYTES = 3000
 
 
@@ -204,7 +204,7 @@ class Machine:
             else:
                 held_s = pacer.hold_s(virtual_s=virtual_s, wall_s=time.monotonic())
                 self._pulse.hold(held_s > 0)
-                wait_s = min(held_s, _MOST_HELD_S) or _PACED_POLL_EVERY_S
+                wait_s = min(held_s, _MAX_HELD_S) or _PACED_POLL_EVERY_S
             if virtual_s > limit_s:
                 raise MachineError(f"it has not ended after {limit_s:g} s of virtual time")
             on_progress(virtual_s)

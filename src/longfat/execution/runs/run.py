@@ -41,10 +41,10 @@ COMMANDS = "commands.sh"
 OUTCOME = "outcome.json"
 """The guest's report; it is in the folder until it was read."""
 
-MOST_FILE_BYTES = 256 << 20
+MAX_FILE_BYTES = 256 << 20
 """The maximum size of a Parquet file."""
 
-_MOST_S = 1e9
+_MAX_DISTANCE_S = 1e9
 """The maximum distance of a sample from the start of the traffic, in seconds."""
 
 _UNREADABLE = (OSError, ValueError, OverflowError, MemoryError)
@@ -367,7 +367,7 @@ def read_series(path: Path, wanted: FileSum, *, columns: Sequence[Column]) -> pa
     if problem := file_damage(path, wanted):
         raise InputError(f"{path}: damaged: {problem}")
     try:
-        content = read_bytes(path, most_bytes=MOST_FILE_BYTES)
+        content = read_bytes(path, most_bytes=MAX_FILE_BYTES)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return parse_series(content, where=str(path), columns=columns)
@@ -398,9 +398,9 @@ def parse_series(content: bytes, *, where: str, columns: Sequence[Column]) -> pa
             raise InputError(f"{where}: it has {cells:,} values; at most {MOST_CELLS:,} are read")
         table = file.read()
         table.validate(full=True)
-        near = pc.less(pc.abs(table[TIME.name]), _MOST_S)
+        near = pc.less(pc.abs(table[TIME.name]), _MAX_DISTANCE_S)
         if not pc.all(near, skip_nulls=False, min_count=0).as_py():
-            raise InputError(f"{where}: a sample has no time, or one beyond {_MOST_S:g} s")
+            raise InputError(f"{where}: a sample has no time, or one beyond {_MAX_DISTANCE_S:g} s")
     except (*_UNREADABLE, pa.ArrowException) as error:
         raise InputError(f"{where}: not a whole Parquet file: {error}") from None
     return table

@@ -54,7 +54,7 @@ _ROWS, _COLUMNS = 24, 80
 _END = b"\x04"  # Ctrl-D
 
 # A shell with jobs needs a second Ctrl-D.
-_MOST_ENDS = 3
+_MAX_ENDS = 3
 
 
 class Feed:
@@ -387,6 +387,6 @@ class _Lines:
         if line or newline:
             return line + b"\r"
         self._ends += 1
-        if self._ends > _MOST_ENDS:
+        if self._ends > _MAX_ENDS:
             raise Interrupted(signal.SIGHUP)
         return _END

@@ -23,15 +23,15 @@ from longfat.study.schema import SCHEMA_URL
 PROTOCOL_VERSION = 1
 """The version of the protocol; incremented if programs have to be changed for it."""
 
-MOST_LINE_BYTES = 16 << 20
+MAX_LINE_BYTES = 16 << 20
 """The longest line that is read."""
 
-MOST_DEPTH = 32
+MAX_DEPTH = 32
 """The maximum nesting depth of lists and objects of a request."""
 
 JSONRPC = "2.0"
 _MEMBERS = ("jsonrpc", "id", "method", "params")
-_LONGEST_ID = 200
+_MAX_ID = 200
 
 _ID = {"type": ["integer", "string"], "description": "the answer has the same"}
 _VERSION = {"const": JSONRPC}
@@ -110,9 +110,9 @@ def read_request(line: bytes) -> Request:
 
 
 def _read_object(line: bytes) -> dict[str, Any]:
-    if len(line) > MOST_LINE_BYTES:
+    if len(line) > MAX_LINE_BYTES:
         raise RequestError(
-            f"the line is too long: the maximum is {MOST_LINE_BYTES:,} bytes",
+            f"the line is too long: the maximum is {MAX_LINE_BYTES:,} bytes",
             code=Code.INVALID_REQUEST,
         )
     try:
@@ -163,11 +163,11 @@ def _id(data: Mapping[str, Any]) -> str | int:
         raise RequestError("a request needs an id", code=Code.INVALID_REQUEST, where="id")
     if type(number) is int and -(2**63) <= number < 2**63:
         return number
-    if isinstance(number, str) and len(number) <= _LONGEST_ID:
+    if isinstance(number, str) and len(number) <= _MAX_ID:
         return number
     raise RequestError(
         f"found {describe(number)}, expected a whole number or a text of at most "
-        f"{_LONGEST_ID} characters",
+        f"{_MAX_ID} characters",
         code=Code.INVALID_REQUEST,
         where="id",
     )
@@ -182,8 +182,8 @@ def _params(call: Call, given: Any) -> dict[str, Any]:
 
     if not isinstance(given, dict):
         raise invalid(f"found {describe(given)}, expected an object with parameters by name")
-    if _is_deeper(given, MOST_DEPTH):
-        raise invalid(f"they are nested deeper than {MOST_DEPTH} levels")
+    if _is_deeper(given, MAX_DEPTH):
+        raise invalid(f"they are nested deeper than {MAX_DEPTH} levels")
     known = call.parameters
     for name in given:
         if name not in known and not call.takes_more:

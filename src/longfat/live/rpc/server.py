@@ -17,7 +17,7 @@ from longfat.live.process import CommandFailed, TimedOut
 from longfat.live.rpc.calls import Handles, completed
 from longfat.live.rpc.requests import (
     JSONRPC,
-    MOST_LINE_BYTES,
+    MAX_LINE_BYTES,
     PROTOCOL_VERSION,
     Request,
     RequestError,
@@ -90,7 +90,7 @@ def _do(request: Request, handles: Handles, answers: _Answers) -> Any:
 def read_lines(descriptor: int) -> Iterator[bytes]:
     """Return the lines of a descriptor until its end, as they come.
 
-    Of one that is too long, no more than a little above `MOST_LINE_BYTES` is kept.
+    Of one that is too long, no more than a little above `MAX_LINE_BYTES` is kept.
     """
     kept, is_full = bytearray(), False
     while data := os.read(descriptor, _CHUNK):
@@ -102,7 +102,7 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
                 yield line
         if not is_full:
             kept += rest
-            is_full = len(kept) > MOST_LINE_BYTES
+            is_full = len(kept) > MAX_LINE_BYTES
     if kept.strip():
         yield bytes(kept)
 

@@ -44,10 +44,10 @@ HELLO, ANSWER, INPUT, SIZE, OUTPUT, END = b"h", b"a", b"d", b"r", b"1", b"x"
 
 _HEAD = struct.Struct("<cI")
 _CHUNK = 1 << 16
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
-_LONGEST_NAME = 40
-_MOST_NUMBERS = 1000
+_MAX_NAME = 40
+_MAX_NUMBERS = 1000
 _STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
 _ANSWERS_WITHIN_S = 5.0
 _TABLE = Path("/proc/net/unix")
@@ -88,8 +88,8 @@ class Wire:
 
     def send(self, kind: bytes, payload: bytes) -> None:
         """Send a frame, in pieces if it is long."""
-        for start in range(0, max(len(payload), 1), _MOST_BYTES):
-            piece = payload[start : start + _MOST_BYTES]
+        for start in range(0, max(len(payload), 1), _MAX_BYTES):
+            piece = payload[start : start + _MAX_BYTES]
             self._outbox += _HEAD.pack(kind, len(piece)) + piece
         self.flush()
 
@@ -139,7 +139,7 @@ class Wire:
         frames = []
         while len(self._inbox) >= _HEAD.size:
             kind, size = _HEAD.unpack_from(self._inbox)
-            if size > _MOST_BYTES:
+            if size > _MAX_BYTES:
                 raise WireError("a frame is too long")
             end = _HEAD.size + size
             if len(self._inbox) < end:
@@ -189,7 +189,7 @@ def published(name: str) -> Iterator[tuple[socket.socket, str]]:
     Raises:
         HostError: it cannot be published, since the host forbids such a socket.
     """
-    wanted = _STRANGE.sub("-", name)[:_LONGEST_NAME].strip("-.") or "session"
+    wanted = _STRANGE.sub("-", name)[:_MAX_NAME].strip("-.") or "session"
     with socket.socket(socket.AF_UNIX) as listener:
         called = _bind(listener, wanted)
         listener.listen()
@@ -247,7 +247,7 @@ def is_own(connection: socket.socket) -> bool:
 
 def _bind(listener: socket.socket, wanted: str) -> str:
     """Bind a socket to the first free name, and return it."""
-    for number in range(1, _MOST_NUMBERS):
+    for number in range(1, _MAX_NUMBERS):
         called = wanted if number == 1 else f"{wanted}-{number}"
         try:
             listener.bind(f"\0{_prefix()}{called}")

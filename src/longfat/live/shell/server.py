@@ -59,7 +59,7 @@ _SKIP_BEGINS = b"\r\n[full speed until a command ends; Ctrl-] again for real tim
 _SKIP_ENDS = b"\r\n[real time]\r\n"
 _LOOK_EVERY_S = 0.25
 # A terminal with this much pending output gets no more; the machine waits for it.
-_MOST_UNSENT_BYTES = 1 << 18
+_MAX_UNSENT_BYTES = 1 << 18
 # So long the others wait for one that attached and does not read its output.
 _WAITS_FOR_FAR_S = 10.0
 
@@ -175,7 +175,7 @@ class _Holder:
 
     def _turn(self) -> None:
         """Wait for events and handle them."""
-        if any(client.screen.unsent_bytes > _MOST_UNSENT_BYTES for client in self._clients):
+        if any(client.screen.unsent_bytes > _MAX_UNSENT_BYTES for client in self._clients):
             self._session.leave()
             events = self._selector.select(_LOOK_EVERY_S)
         else:
@@ -292,7 +292,7 @@ class _Holder:
             return
         if screen.writes not in self._selector.get_map():
             self.on(screen.writes, screen.flush, writes=True)
-        if screen.unsent_bytes <= _MOST_UNSENT_BYTES:
+        if screen.unsent_bytes <= _MAX_UNSENT_BYTES:
             client.full_since_s = None
         elif client.full_since_s is None:
             client.full_since_s = time.monotonic()

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from longfat.common.decoding import MOST_BYTES, decode, parse_json, read_bytes
+from longfat.common.decoding import MAX_BYTES, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
 from longfat.engine.init import (
@@ -116,7 +116,7 @@ def _record(run: Path, file: str, machine: Machine) -> bytes:
         path = run / name
         if not path.is_file():
             return None
-        return read_bytes(path, most_bytes=MOST_BYTES, where=name, error=error)
+        return read_bytes(path, most_bytes=MAX_BYTES, where=name, error=error)
 
     if record := left("record.json"):
         return record
