@@ -14,10 +14,10 @@ from types import MappingProxyType
 
 import pytest
 
+from longfat.common.process import find_program
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel
 from longfat.engine.machine import Machine, reserve_cpu
-from longfat.engine.machine.process import find_program
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.traffic import Flow

@@ -22,7 +22,8 @@ import longfat
 from longfat.common import resources
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel, Manifest, recipe
-from longfat.engine.kernel.installed import PACKAGE, distribution
+from longfat.engine.kernel.cache import WHEEL_PACKAGE as PACKAGE
+from longfat.engine.kernel.cache import distribution
 from longfat.engine.kernel.version import split_variant
 from longfat.errors import HostError, LongfatError
 from tools.wheel import Member, write_wheel

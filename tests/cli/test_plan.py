@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.execution.cost import wall_on
+from longfat.execution.cost import parallel_wall_s
 from tests.cli.test_run import STUDY
 from tests.command import longfat
 
@@ -120,6 +120,6 @@ def test_bad_input_ends_with_2(tmp_path: Path) -> None:
 
 
 def test_the_longest_start_first() -> None:
-    assert wall_on([1, 1, 1, 3], 2) == 3
-    assert wall_on([1, 2, 3], 1) == 6
-    assert wall_on([], 4) == 0
+    assert parallel_wall_s([1, 1, 1, 3], 2) == 3
+    assert parallel_wall_s([1, 2, 3], 1) == 6
+    assert parallel_wall_s([], 4) == 0

@@ -28,7 +28,7 @@ from longfat.common.checksum import FileSum, file_damage, file_sum, sealed, unse
 from longfat.common.decoding import Decoder, decode, parse_json, read_json
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.cluster import packing
-from longfat.execution.runs.series import parse_series
+from longfat.execution.runs.run import parse_series
 from longfat.model.probes import Capture, Queue
 from longfat.model.probes.columns import MOST_CELLS
 from longfat.model.traffic import Iperf3, Ping
@@ -320,7 +320,7 @@ def test_memory_stays_below_half_a_gigabyte() -> None:
     # What wait4(2) says counts the memory of the process that started this one, too.
     script = f"""
 import os, sys, pytest
-from longfat.engine.machine.process import peak_bytes
+from longfat.common.process import peak_bytes
 status = pytest.main({[*arguments, __file__]!r})
 sys.exit(status or peak_bytes(os.getpid()) > 1 << 29)
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import InputError, LongfatError
-from longfat.execution import Pool, Progress, RunId, RunTask
+from longfat.execution import Pool, Progress, RunId, RunObserver, RunTask
 from longfat.execution.cost import expected_cost
 from longfat.execution.runs import Run
 from longfat.model.case import Case
@@ -20,7 +20,7 @@ MakeCase = Callable[..., Case]
 GB = 1e9
 
 
-class Log:
+class Log(RunObserver):
     """A listener that notes in which order things happen."""
 
     def __init__(self, stop: threading.Event | None = None) -> None:

@@ -89,7 +89,7 @@ def layers() -> list[bytes]:
 @pytest.fixture(autouse=True)
 def images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a cache of images of its own."""
-    monkeypatch.setattr(store, "root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(store, "cache_root", lambda: tmp_path / "cache")
     return tmp_path / "cache"
 
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from longfat.engine.kernel import cache
+from longfat.common.folder_store import cache_root
 from tests.paths import REPOSITORY
 
 WORK = Path("/tmp/work")
@@ -43,7 +43,7 @@ def run_isolated(arguments: list[str]) -> int:
         environment = {name: text for name, text in os.environ.items() if name not in _UNWANTED}
         more = {
             _MARK: "1",
-            "LONGFAT_CACHE": str(cache.root()),
+            "LONGFAT_CACHE": str(cache_root()),
             "PYTHONDONTWRITEBYTECODE": "1",
             "HOME": str(WORK / "home"),
         }
@@ -67,7 +67,7 @@ def strangers() -> list[Path]:
 
 def _needed() -> list[Path]:
     """Return the folders below hidden ones that an isolated process needs."""
-    wanted = {REPOSITORY, Path(sys.prefix), Path(sys.base_prefix), cache.root()}
+    wanted = {REPOSITORY, Path(sys.prefix), Path(sys.base_prefix), cache_root()}
     wanted |= {Path(entry) for entry in sys.path if entry}
     found = [path for path in wanted if any(path.is_relative_to(one) for one in _HIDDEN)]
     # One that lies in another comes after it.

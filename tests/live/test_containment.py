@@ -19,8 +19,8 @@ import pytest
 from longfat.engine import kernel as kernels
 from longfat.errors import MachineError
 from longfat.live import Network, TimedOut
-from longfat.live.session import RejectedError, Session
-from longfat.live.task import Task
+from longfat.live.session import Session
+from longfat.live.task import RejectedError, Task
 from tests.conftest import processes_running
 
 S = 10**9
@@ -103,14 +103,14 @@ def test_what_makes_calls_of_the_kernel_without_end_can_be_held(impatient: Sessi
     # It is hardly ever seen to run itself: the kernel runs for it.
     task = impatient.start(["dd", "if=/dev/zero", "of=/dev/null", "bs=16M"])
     for _ in range(3):
-        impatient.begin(ended=[task])
+        impatient.resume(ended=[task])
         end_s = time.monotonic() + 0.2
         while time.monotonic() < end_s:
             impatient.wait(0.05)
         impatient.hold()
         while not impatient.is_held:
             impatient.wait(0.05)
-        assert impatient.why == "held"
+        assert impatient.stop_reason == "held"
     impatient.signal(task, signal.SIGKILL)
     assert goes_on(impatient)
 

@@ -15,7 +15,7 @@ from tests.engine.images.made import Entry, docker, layer, small
 @pytest.fixture
 def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make an image."""
-    monkeypatch.setattr(store, "root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(store, "cache_root", lambda: tmp_path / "cache")
     path = tmp_path / "image.tar"
     entries = layer(Entry(path="given", content=b"given\n"))
     settings = {"Env": ["WHO=image"], "WorkingDir": "/srv", "Cmd": ["/bin/cat", "/given"]}

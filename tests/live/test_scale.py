@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from longfat.engine.machine.process import descendants
+from longfat.common.process import descendants
 from longfat.live import Network
 from tests.live.conftest import host
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from longfat.common.process import find_program
 from longfat.engine.machine import Pace
 from longfat.engine.machine.clock import VirtualClock
-from longfat.engine.machine.process import find_program
 from longfat.errors import MachineError
-from longfat.live.session import RejectedError, Session
+from longfat.live.session import Session
+from longfat.live.task import RejectedError
 from tests.kernels import KERNELS
 
 S = 10**9
@@ -72,17 +73,17 @@ def test_a_call_takes_the_commands_own_time(each_session: Session) -> None:
 
 def test_input_reaches_a_machine_that_runs(each_session: Session) -> None:
     task = each_session.start(["cat"], takes_input=True)
-    each_session.begin(output=[task])
+    each_session.resume(output=[task])
     each_session.write_stdin(task, b"now")
     while not each_session.is_held:
         each_session.wait(0.1)
-    assert each_session.why == "output"
+    assert each_session.stop_reason == "output"
     assert bytes(task.output) == b"now"
 
 
 def test_a_signal_reaches_a_machine_that_runs(session: Session) -> None:
     task = session.start(["sleep", "infinity"])
-    session.begin(ended=[task])
+    session.resume(ended=[task])
     session.signal(task, signal.SIGTERM)
     while not session.is_held:
         session.wait(0.1)
@@ -90,16 +91,16 @@ def test_a_signal_reaches_a_machine_that_runs(session: Session) -> None:
 
 
 def test_hold_ends_what_lets_time_pass(session: Session) -> None:
-    session.begin()
+    session.resume()
     session.hold()
     while not session.is_held:
         session.wait(0.1)
-    assert session.why == "held"
+    assert session.stop_reason == "held"
     assert run(session, "echo on") == "on\n"
 
 
 def test_an_order_holds_a_machine_that_an_exception_left_running(session: Session) -> None:
-    session.begin()
+    session.resume()
     assert session.run_until(until_ns=session.now_ns + S) == "time"
 
 
@@ -121,7 +122,7 @@ def test_settling_ends_beside_a_process_that_reads_the_clock_for_ever(session: S
 def test_what_computes_for_ever_can_be_ended(each_session: Session) -> None:
     task = each_session.start(["sh", "-c", "while :; do :; done"])
     before_ns = each_session.now_ns
-    each_session.begin(ended=[task])
+    each_session.resume(ended=[task])
     each_session.wait(0.3)
     each_session.signal(task, signal.SIGKILL)
     while not each_session.is_held:

@@ -60,9 +60,9 @@ def _right() -> list[object]:
 def _unpacked(place: Path, content: bytes) -> object:
     write(place, "image.tar", content)
     with (
-        mock.patch.object(store, "root", return_value=place / "cache"),
-        mock.patch("longfat.engine.images.tree.MOST_BYTES", 1 << 24),
-        mock.patch("longfat.engine.images.layers.MOST_BYTES", 1 << 24),
+        mock.patch.object(store, "cache_root", return_value=place / "cache"),
+        mock.patch("longfat.engine.images.tree.MAX_BYTES", 1 << 24),
+        mock.patch("longfat.engine.images.layers.MAX_BYTES", 1 << 24),
     ):
         image = find_image(place / "image.tar", name="image.tar")
         root = image_folder(image)

@@ -15,7 +15,7 @@ from longfat.engine.machine.host_channel import Frame
 from longfat.errors import InputError, MachineError
 from longfat.live.build import Done
 from longfat.live.rpc import read_request
-from longfat.live.shell.protocol import WireError, fields_of, size_of
+from longfat.live.shell.connection import WireError, fields_of, size_of
 from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.drafts import Drafts
 from longfat.studio.live.messages import read_order

@@ -20,8 +20,7 @@ from longfat.execution.cache.entry import NOTE, entry_of, read_entry
 from longfat.execution.cluster import packing
 from longfat.execution.guest_outcome import read_outcome
 from longfat.execution.runs import Run, load_run
-from longfat.execution.runs.run import MANIFEST, OUTCOME, read_manifest
-from longfat.execution.runs.series import parse_series
+from longfat.execution.runs.run import MANIFEST, OUTCOME, parse_series, read_manifest
 from longfat.execution.runs.staging import decode_probes, measure_flows
 from longfat.model.traffic import Iperf3, Ping, Requests, Transfer
 from longfat.model.traffic.iperf3_any import read_any_report
@@ -102,7 +101,7 @@ def check_outcome(folder: Path, content: bytes) -> None:
     write(folder, OUTCOME, content)
     found = read_outcome(folder, CASE)
     if found is not None:
-        assert float(found.played(CASE).virtual_s) >= 0
+        assert float(found.report(CASE).virtual_s) >= 0
 
 
 @cache

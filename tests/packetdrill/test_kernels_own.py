@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from longfat.common.folder_store import cache_root
 from longfat.engine import kernel as kernels
-from longfat.engine.kernel import cache
 from longfat.packetdrill import Settings, find_scripts, parse_script, run_script
 
 FOLDER = "tools/testing/selftests/net/packetdrill"
@@ -35,7 +35,7 @@ GROUPED = [pytest.param(name, marks=pytest.mark.xdist_group(f"Linux {name}")) fo
 @pytest.fixture(params=GROUPED, scope="module")
 def unpacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     series = request.param
-    sources = cache.root() / "sources"
+    sources = cache_root() / "sources"
     tarballs = sorted(sources.glob(f"*/linux-source-{series}.tar.*"))
     if not tarballs:
         pytest.skip(f"no source of Linux {series} in {sources}: longfat kernel build {series}")

@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 
 from longfat.engine.kernel import apt
-from longfat.engine.kernel.progress import Step
+from longfat.engine.kernel.job import Step
 from longfat.engine.kernel.version import by_preference, series
 from tests.kernels import KERNELS, RELEASES
 from tests.paths import LONGFAT, REPOSITORY

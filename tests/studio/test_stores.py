@@ -64,7 +64,7 @@ def member(workspace: Path, static: Path, caches: Path, tmp_path: Path) -> Itera
 def images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of images of the test's own."""
     place = tmp_path / "images"
-    monkeypatch.setattr(store, "root", lambda: place)
+    monkeypatch.setattr(store, "cache_root", lambda: place)
     return place
 
 

@@ -15,10 +15,10 @@ from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import ExitCode, InputError
 from longfat.live.exec import Order, execute
-from longfat.live.exec.interrupts import Interrupted
+from longfat.live.exec.pipes import Interrupted
 from longfat.live.folders import check_places, folder_inside, hidden_arguments, read_bind
-from longfat.live.quantities import seconds, size_bytes
-from longfat.live.session import RejectedError
+from longfat.live.process import seconds, size_bytes
+from longfat.live.task import RejectedError
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

@@ -19,9 +19,7 @@ from longfat.cli.render.tables import plain_table, print_table
 from longfat.errors import HostError
 from longfat.execution.batch_runner import Keys, cost_model_of
 from longfat.execution.cache import ResultCache
-from longfat.execution.cost import Cost
-from longfat.execution.cost import wall_on as wall_of
-from longfat.execution.cost_model import CostModel
+from longfat.execution.cost import Cost, CostModel, parallel_wall_s
 from longfat.execution.executor import Batch
 from longfat.execution.tools import Toolbox
 from longfat.model.metric import Unit
@@ -103,7 +101,7 @@ class _Plan:
     @property
     def wall_s(self) -> float:
         runs = (entry.cost.wall_s for entry in self.entries for _ in range(entry.left))
-        return wall_of(runs, self.jobs)
+        return parallel_wall_s(runs, self.jobs)
 
     @property
     def disk_bytes(self) -> float:

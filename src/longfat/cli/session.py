@@ -20,7 +20,7 @@ from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.live.folders import check_places, read_bind
 from longfat.live.network import Network
-from longfat.live.quantities import size_bytes
+from longfat.live.process import size_bytes
 from longfat.live.rpc import serve
 from longfat.live.shell.terminal import end_orderly
 from longfat.model.case import DEFAULT_MEMORY_BYTES

@@ -27,7 +27,7 @@ FILE_NAME = re.compile(r"(?!\.{1,2}(?:/|$))[^/\0]+(?:/(?!\.{1,2}(?:/|$))[^/\0]+)
 SUMS = "SHA256SUMS"
 """The file of a folder with the checksums of all others."""
 
-_MOST_SUMS_BYTES = 1 << 22
+_MAX_SUMS_BYTES = 1 << 22
 _YOUNG_NS = 2_000_000_000
 
 SEAL = "sha256"
@@ -114,7 +114,7 @@ def write_sums(folder: Path) -> None:
 def folder_damage(folder: Path) -> str:
     """Return which file of a folder differs from its checksum, and how; empty if none does."""
     try:
-        text = read_bytes(folder / SUMS, most_bytes=_MOST_SUMS_BYTES).decode("ascii")
+        text = read_bytes(folder / SUMS, most_bytes=_MAX_SUMS_BYTES).decode("ascii")
         sums = {name: digest for digest, _, name in map(_split, text.splitlines())}
         there = _files(folder)
         for name in sorted(sums.keys() | there.keys()):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_MOST_LISTED = 40
-_MOST_COMPARED = 10
+_MAX_LISTED = 40
+_MAX_COMPARED = 10
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -18,7 +18,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     Of equally near ones it is the first: for lab8, lab08 and not lab18.
     """
     known = list(known)
-    close = difflib.get_close_matches(name[:80], known, n=_MOST_COMPARED)
+    close = difflib.get_close_matches(name[:80], known, n=_MAX_COMPARED)
     if not close:
         return ""
     # `get_close_matches` puts the last in the alphabet first.
@@ -35,6 +35,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def listed(names: Iterable[str]) -> str:
     """Return names as a message lists them, or `nothing`; of very many, the first."""
     names = list(names)
-    more = len(names) - _MOST_LISTED
-    shown = ", ".join(names[:_MOST_LISTED])
+    more = len(names) - _MAX_LISTED
+    shown = ", ".join(names[:_MAX_LISTED])
     return f"{shown}, and {more:,} more" if more > 0 else shown or "nothing"

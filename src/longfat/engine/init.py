@@ -23,15 +23,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from types import MappingProxyType
 
 from longfat import guest
 from longfat.common.checksum import folder_damage, write_sums
-from longfat.common.guard import doomed_folder, scratch_folder
-from longfat.engine.kernel.cache import root
+from longfat.common.folder_store import FolderStore, cache_root
+from longfat.common.guard import scratch_folder
 from longfat.engine.machine import HANDOVER, INTERPRETER
 from longfat.errors import HostError
 from longfat.guest.mounts import HOME
@@ -78,9 +78,9 @@ def guest_folder(part: str = "") -> Iterator[Path]:
     Raises:
         HostError: it cannot be stored anywhere, or this Python lacks modules.
     """
-    place = _cached(part)
-    if place is not None:
-        yield place
+    cached = _cached(part)
+    if cached is not None:
+        yield cached
         return
     with scratch_folder() as folder:
         _compile(folder, part)
@@ -119,13 +119,13 @@ def _cached(part: str) -> Path | None:
     digest.update(_WRITER.read_bytes())
     for name, path in _sources(part).items():
         digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    place = root() / "guest" / digest.hexdigest()[:32]
-    if folder_damage(place):
+    path = cache_root() / "guest" / digest.hexdigest()[:32]
+    if folder_damage(path):
         try:
-            _put(place, part)
+            _put(path, part)
         except OSError:
             return None
-    return place
+    return path
 
 
 def _sources(part: str) -> dict[str, Path]:
@@ -136,18 +136,15 @@ def _sources(part: str) -> dict[str, Path]:
     return {path.relative_to(_SOURCES).as_posix(): path for path in paths}
 
 
-def _put(place: Path, part: str) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with doomed_folder(place.parent, prefix=".making-") as folder:
-        made = folder / place.name
-        made.mkdir()
-        _compile(made, part)
-        write_sums(made)
-        if not folder_damage(place):  # another process was faster
-            return
-        with suppress(FileNotFoundError):
-            place.rename(folder / "damaged")
-        made.rename(place)
+def _put(path: Path, part: str) -> None:
+    store = FolderStore(folder=path.parent, prefix=".making-")
+    with store.new_folder() as folder:
+        program = folder / path.name
+        program.mkdir()
+        _compile(program, part)
+        write_sums(program)
+        if folder_damage(path):  # otherwise another process was faster
+            store.replace(program, path)
 
 
 def _compile(folder: Path, part: str) -> None:

@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.atomic import write_whole
 from longfat.common.checksum import SUMS, folder_damage, write_sums
-from longfat.common.guard import doomed_folder, sweep
-from longfat.engine.kernel.cache import root
+from longfat.common.folder_store import FolderStore, cache_root
 from longfat.errors import HostError, InputError
 from longfat.model.packages import PACKAGES_PLACE, PinnedPackage
 
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 
 # To be incremented when the same wheels are installed in another way.
 _FORMAT = 1
-_MAKING = ".making-"
-_LONGEST_S = 900.0
+_MAX_INSTALL_S = 900.0
 # Noon of the first day of 2000, UTC: results must not depend on the time of installation.
 _MODIFIED_S = 946_728_000
 
@@ -100,37 +98,41 @@ def install_packages(
         raise HostError(
             f"Python packages cannot be installed: {error.strerror or error}{where}"
         ) from None
-    place = _place(digest)
-    problem = folder_damage(place)
-    if not problem and _digest_of(place) != digest:
-        problem = f"{place / SUMS}: it does not match the installed packages"
+    folder = _path(digest)
+    problem = folder_damage(folder)
+    if not problem and _digest_of(folder) != digest:
+        problem = f"{folder / SUMS}: it does not match the installed packages"
     if problem:
         raise HostError(
             f"the cached Python packages are damaged: {problem}",
-            hint=f"run rm -r {place} to have them reinstalled",
+            hint=f"run rm -r {folder} to have them reinstalled",
         )
     return InstalledPackages(
-        folder=place / "packages", digest=digest, versions=(place / "versions").read_text("utf-8")
+        folder=folder / "packages", digest=digest, versions=(folder / "versions").read_text("utf-8")
     )
 
 
-def _place(digest: str) -> Path:
-    return root() / "packages" / digest
+def _store() -> FolderStore:
+    return FolderStore(folder=cache_root() / "packages", prefix=".making-")
+
+
+def _path(digest: str) -> Path:
+    return _store().folder / digest
 
 
 def _digest(key: str) -> str | None:
     """Return the digest of an earlier installation; None if there is none."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        text = (root() / "packages" / f"for-{key}").read_text("ascii", errors="replace")
-        if re.fullmatch("[0-9a-f]{64}", text) and _place(text).is_dir():
+        text = (_store().folder / f"for-{key}").read_text("ascii", errors="replace")
+        if re.fullmatch("[0-9a-f]{64}", text) and _path(text).is_dir():
             return text
     return None
 
 
-def _digest_of(place: Path) -> str:
+def _digest_of(folder: Path) -> str:
     """Return the digest of an installation: of its checksums, except for those of bytecode."""
     digest = hashlib.sha256()
-    for line in (place / SUMS).read_bytes().splitlines(keepends=True):
+    for line in (folder / SUMS).read_bytes().splitlines(keepends=True):
         if b"/__pycache__/" not in line:
             digest.update(line)
     return digest.hexdigest()
@@ -155,10 +157,8 @@ def _install(
     about: Sequence[str],
     places: Sequence[Place],
 ) -> str:
-    top = root() / "packages"
-    top.mkdir(parents=True, exist_ok=True)
-    sweep(top, prefix=_MAKING)
-    with doomed_folder(top, prefix=_MAKING) as folder:
+    store = _store()
+    with store.new_folder() as folder:
         made = folder / "made"
         target = made / "packages"
         target.mkdir(parents=True)
@@ -177,10 +177,8 @@ def _install(
             os.utime(path, (_MODIFIED_S, _MODIFIED_S))
         write_sums(made)
         digest = _digest_of(made)
-        # Another process may have been faster.
-        with contextlib.suppress(OSError):
-            made.rename(_place(digest))
-    write_whole(top / f"for-{key}", digest.encode("ascii"))
+        store.publish(made, _path(digest))
+    write_whole(store.folder / f"for-{key}", digest.encode("ascii"))
     return digest
 
 
@@ -216,10 +214,10 @@ def _run_pip(
             env=environment,
             cwd=scratch,
             stdin=subprocess.DEVNULL,
-            timeout=_LONGEST_S,
+            timeout=_MAX_INSTALL_S,
         )
     except subprocess.TimeoutExpired:
-        raise HostError(f"pip did not install the packages within {_LONGEST_S:.0f} s") from None
+        raise HostError(f"pip did not install the packages within {_MAX_INSTALL_S:.0f} s") from None
     if "No module named pip" in done.stderr:
         raise HostError(
             "pip, which installs a study's packages, is not installed",
@@ -287,4 +285,4 @@ def _compile(target: Path, interpreter: Path) -> None:
     argv = [str(interpreter), "-I", "-m", "compileall", "-q", "--invalidation-mode"]
     argv += ["unchecked-hash", "-s", str(target), "-p", PACKAGES_PLACE, str(target)]
     # A package may contain templates that are not Python: its exit status reports those.
-    subprocess.run(argv, capture_output=True, check=False, timeout=_LONGEST_S)
+    subprocess.run(argv, capture_output=True, check=False, timeout=_MAX_INSTALL_S)

@@ -2,15 +2,21 @@
 
 from longfat.execution.batch_runner import run_batches, run_cases
 from longfat.execution.case_runner import Progress, run_case
-from longfat.execution.executor import Batch, Executor, Listener, RunId, RunTask
-from longfat.execution.outcome import Failure, Outcome, RunObserver
+from longfat.execution.executor import (
+    Batch,
+    Executor,
+    Failure,
+    Outcome,
+    RunId,
+    RunObserver,
+    RunTask,
+)
 from longfat.execution.pool import Pool
 
 __all__ = [
     "Batch",
     "Executor",
     "Failure",
-    "Listener",
     "Outcome",
     "Pool",
     "Progress",

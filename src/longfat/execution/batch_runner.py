@@ -17,15 +17,8 @@ from typing import TYPE_CHECKING
 from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
 from longfat.execution.collector import ResultCollector
-from longfat.execution.cost_model import (
-    CostModel,
-    cached_runs,
-    fit_cost_model,
-    known_runs,
-    runs_in,
-)
-from longfat.execution.executor import Batch, RunId, RunTask
-from longfat.execution.outcome import Failure, Outcome, RunObserver
+from longfat.execution.cost import CostModel, cached_runs, fit_cost_model, known_runs, runs_in
+from longfat.execution.executor import Batch, Failure, Outcome, RunId, RunObserver, RunTask
 from longfat.execution.pool import Pool
 from longfat.execution.runs import result_key
 from longfat.execution.tools import Toolbox
@@ -176,8 +169,8 @@ def run_batches(
         collector.set_duplicates(duplicates)
         run_tasks = _run_tasks(duplicates, cases, batches, cache)
         observer.planned(run_tasks)
-        place = executor or Pool(jobs, toolbox=toolbox)
-        place.execute(run_tasks, listener=collector, stop=stop)
+        executor = executor or Pool(jobs, toolbox=toolbox)
+        executor.execute(run_tasks, listener=collector, stop=stop)
     return _outcome(batches, cases, collector)
 
 
@@ -241,7 +234,7 @@ def _outcome(
     return Outcome(
         runs=tuple(whole),
         failures=tuple(failures),
-        cached=collector.cached,
-        ran=len(collector.runs) - collector.cached,
+        cached=collector.cached_count,
+        ran=len(collector.runs) - collector.cached_count,
         left=len(cases) - len(collector.runs) - len(failures),
     )

@@ -22,41 +22,31 @@ from longfat.engine.init import (
     init_program,
     write_job,
 )
-from longfat.engine.kernel.clocks import check_clocks
+from longfat.engine.kernel.cache import check_clocks
 from longfat.engine.machine import Machine, RunOutput, reserve_cpu
-from longfat.errors import InputError, LongfatError, MachineError
+from longfat.errors import InputError, MachineError
 from longfat.execution.compile import (
     compile_job,
     expected_virtual_s,
     limit_virtual_s,
 )
 from longfat.execution.guest_outcome import read_outcome
-from longfat.execution.hints import interface_hint, missing_file_hint
+from longfat.execution.hints import failure_of
 from longfat.execution.runs import staged_run
 from longfat.execution.runs.space import disk_full, is_full
-from longfat.execution.tools import PACKAGES, Toolbox, missing_tool
+from longfat.execution.tools import Toolbox
 from longfat.model.case import NOWHERE
-from longfat.model.host_root import NETWORK_TOOLS, ROOTS
-from longfat.model.network import typed_part
 from longfat.model.packages import SHOWN
-from longfat.model.typed_line import without_sudo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from longfat.engine.kernel import Kernel
     from longfat.engine.machine import Pace, Quota
-    from longfat.errors import Place
-    from longfat.execution.guest_outcome import FailedCommand
     from longfat.execution.runs import Run
     from longfat.model.case import Case, CasePlaces
     from longfat.model.parameter import ParameterValue
-
-_NOT_FOUND = 127
-_NO_PROGRAM = (
-    "\n  hint: a machine has only the programs of this computer's /usr and the files in `files`"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +156,11 @@ def run_case(
                     tail = machine.console_tail()
                     raise MachineError(f"the guest ended without a report{tail}")
                 if outcome.failed is not None:
-                    raise _failure(case, outcome.failed, places)
-                return staged.keep(
+                    raise failure_of(case, outcome.failed, places)
+                return staged.publish(
                     kernel=kernel,
                     tools=tools,
-                    played=outcome.played(case),
+                    report=outcome.report(case),
                     wall_s=wall_s,
                     peak_bytes=machine.peak_bytes,
                     sandbox=machine.sandbox,
@@ -179,58 +169,3 @@ def run_case(
             raise MachineError(f"case {name!r}: {error}") from error
         except InputError as error:
             raise InputError(f"case {name!r}: {error.message}", place=error.place) from error
-
-
-def _no_program(case: Case, line: str) -> str:
-    """Return a hint about a program that was not found."""
-    for host, root in case.network.roots.items():
-        if f"chroot {ROOTS}/{host} " in line:
-            tools = ", ".join(sorted(NETWORK_TOOLS))
-            return (
-                f"\n  hint: {host} has only the programs of {root.image}, except for a line "
-                f"that is one command of {tools}"
-            )
-    return _NO_PROGRAM
-
-
-def _at(places: Sequence[Place], index: int) -> Place | None:
-    return places[index] if index < len(places) else None
-
-
-def _failure(case: Case, failed: FailedCommand, places: CasePlaces) -> LongfatError:
-    """Return the error that corresponds to a failed command of the guest."""
-    if failed.step == "files":
-        return InputError(f"files: {failed.path} cannot be written in the machine: {failed.words}")
-    line, words, status = failed.line, failed.words, failed.status
-    ending = f"exited with status {status}" if status is not None else "was killed"
-    if failed.step == "flow":
-        (index,) = (n for n, flow in enumerate(case.flows) if flow.name == failed.flow)
-        flow = case.flows[index]
-        place = _at(places.flows, index)
-        words = flow.failure(words) or "it printed nothing"
-        hint = _no_program(case, failed.line) if status == _NOT_FOUND and flow.lines else ""
-        return InputError(f"flow {flow.name!r}: `{line}` {ending}: {words}{hint}", place=place)
-    if failed.step == "probe":
-        (probe,) = (probe for probe in case.probes if probe.name == failed.probe)
-        kind = InputError if probe.is_refused(words) else MachineError
-        return kind(f"probe {probe.name!r}: `{line}` {ending}: {words or 'it printed nothing'}")
-    if failed.step == "network":
-        if part := typed_part(case.network, line):
-            return InputError(f"{part}: `{line}`: {words}")
-        return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
-    index = failed.index or 0
-    if failed.step == "event":
-        place = _at(places.events, index)
-        what = f"`{line}` {ending}: " if line else f"{case.events[index].summary()}: "
-        hint = _no_program(case, line) if status == _NOT_FOUND and "chroot" in line else ""
-        return InputError(f"{what}{words or 'it printed nothing'}{hint}", place=place)
-    program = without_sudo(case.setup[index].line).split(maxsplit=1)[0]
-    rooted = case.setup[index].node in case.network.roots
-    if status == _NOT_FOUND and program in PACKAGES and not rooted:
-        return missing_tool(program)
-    place = _at(places.setup, index)
-    hint = missing_file_hint(case, index, status=status, words=words, place=place)
-    hint = hint or interface_hint(case, case.setup[index].line)
-    if status == _NOT_FOUND and rooted:
-        hint = _no_program(case, line)
-    return InputError(f"`{line}` {ending}: {words or 'it printed nothing'}{hint}", place=place)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.cache.place_files import place_run
+from longfat.execution.executor import RunObserver
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST, damage
 from longfat.execution.runs.space import write_error
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
     from longfat.execution.cache import ResultCache
     from longfat.execution.case_runner import Progress
     from longfat.execution.executor import Batch, RunId
-    from longfat.execution.outcome import RunObserver
     from longfat.execution.runs import Run
 
 
-class ResultCollector:
-    """The `Listener` of an executor, and the results so far.
+class ResultCollector(RunObserver):
+    """The observer of an executor, and the results so far.
 
     Args:
         batches: the cases that are run.
@@ -42,7 +42,7 @@ class ResultCollector:
     ) -> None:
         self.runs: dict[RunId, Run] = {}
         self.failures: dict[RunId, LongfatError] = {}
-        self.cached = 0
+        self.cached_count = 0
         self._batches = batches
         self._cache = cache
         self._observer = observer
@@ -72,7 +72,7 @@ class ResultCollector:
         )
         if run is not None:
             self.runs[run_id] = run
-            self.cached += 1
+            self.cached_count += 1
             self._observer.cached(run_id, run)
 
     def set_duplicates(self, duplicates: Mapping[RunId, Sequence[RunId]]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.decoding import decode, read_json
 from longfat.errors import MachineError
-from longfat.execution.runs import EventTime, FlowTime, Played
+from longfat.execution.runs import EventTime, FlowTime, GuestReport
 from longfat.execution.runs.run import OUTCOME
 from longfat.model.timeline import timeline
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from longfat.model.case import Case
 
-_MOST_BYTES = 1 << 22
-_LONGEST_TIME_S = 1e9
+_MAX_BYTES = 1 << 22
+_MAX_TIME_S = 1e9
 _STEPS = ("files", "network", "setup", "probe", "flow", "event")
 
 
@@ -72,10 +72,10 @@ class GuestOutcome:
     def __post_init__(self) -> None:
         times = [self.virtual_s, *(time for pair in self.flow_times.values() for time in pair)]
         times += [time for time in self.event_times if time is not None]
-        if not all(-1.0 <= time <= _LONGEST_TIME_S for time in times) or self.virtual_s < 0:
+        if not all(-1.0 <= time <= _MAX_TIME_S for time in times) or self.virtual_s < 0:
             raise ValueError("it contains an impossible time")
 
-    def played(self, case: Case) -> Played:
+    def report(self, case: Case) -> GuestReport:
         """Return the report of a case that was run to its end.
 
         Args:
@@ -87,7 +87,7 @@ class GuestOutcome:
             for step, at_s in zip(steps, self.event_times, strict=True)
             if at_s is not None
         ]
-        return Played(
+        return GuestReport(
             virtual_s=self.virtual_s,
             epoch_s=self.epoch_s,
             flow_times={
@@ -113,7 +113,7 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
     """
     path = folder / OUTCOME
     try:
-        data = read_json(path, most_bytes=_MOST_BYTES, error=_foreign)
+        data = read_json(path, most_bytes=_MAX_BYTES, error=_foreign)
     except OSError:
         return None
     found = decode(GuestOutcome, data, where=OUTCOME, error=_foreign)

@@ -1,4 +1,7 @@
-"""Hints for a set-up line that failed: missing files, names of interfaces."""
+"""The error for a command of a case that failed in the guest, with hints on how to fix it.
+
+Such as: a missing program or file, or the names of interfaces.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,74 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.model.typed_line import mentions
+from longfat.errors import InputError, MachineError
+from longfat.execution.tools import PACKAGES, missing_tool
+from longfat.model.host_root import NETWORK_TOOLS, ROOTS
+from longfat.model.network import typed_part
+from longfat.model.typed_line import mentions, without_sudo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from longfat.errors import Place
-    from longfat.model.case import Case
+    from longfat.errors import LongfatError, Place
+    from longfat.execution.guest_outcome import FailedCommand
+    from longfat.model.case import Case, CasePlaces
 
 # The exit status of a shell when a program is missing, or cannot be run.
 _NOT_RUN = (126, 127)
 _NO_FILE = "No such file"
+_NOT_FOUND = 127
+_NO_PROGRAM = (
+    "\n  hint: a machine has only the programs of this computer's /usr and the files in `files`"
+)
 
 
-def missing_file_hint(
+def failure_of(case: Case, failed: FailedCommand, places: CasePlaces) -> LongfatError:
+    """Return the error for a failed command of the guest.
+
+    Args:
+        case: the case.
+        failed: the command.
+        places: where the case's parts were written.
+    """
+    if failed.step == "files":
+        return InputError(f"files: {failed.path} cannot be written in the machine: {failed.words}")
+    line, words, status = failed.line, failed.words, failed.status
+    ending = f"exited with status {status}" if status is not None else "was killed"
+    if failed.step == "flow":
+        (index,) = (n for n, flow in enumerate(case.flows) if flow.name == failed.flow)
+        flow = case.flows[index]
+        place = _at(places.flows, index)
+        words = flow.failure(words) or "it printed nothing"
+        hint = _no_program_hint(case, failed.line) if status == _NOT_FOUND and flow.lines else ""
+        return InputError(f"flow {flow.name!r}: `{line}` {ending}: {words}{hint}", place=place)
+    if failed.step == "probe":
+        (probe,) = (probe for probe in case.probes if probe.name == failed.probe)
+        kind = InputError if probe.is_refused(words) else MachineError
+        return kind(f"probe {probe.name!r}: `{line}` {ending}: {words or 'it printed nothing'}")
+    if failed.step == "network":
+        if part := typed_part(case.network, line):
+            return InputError(f"{part}: `{line}`: {words}")
+        return MachineError(f"the network could not be built: `{line}` {ending}: {words}")
+    index = failed.index or 0
+    if failed.step == "event":
+        place = _at(places.events, index)
+        what = f"`{line}` {ending}: " if line else f"{case.events[index].summary()}: "
+        hint = _no_program_hint(case, line) if status == _NOT_FOUND and "chroot" in line else ""
+        return InputError(f"{what}{words or 'it printed nothing'}{hint}", place=place)
+    program = without_sudo(case.setup[index].line).split(maxsplit=1)[0]
+    rooted = case.setup[index].node in case.network.roots
+    if status == _NOT_FOUND and program in PACKAGES and not rooted:
+        return missing_tool(program)
+    place = _at(places.setup, index)
+    hint = _missing_file_hint(case, index, status=status, words=words, place=place)
+    hint = hint or _interface_hint(case, case.setup[index].line)
+    if status == _NOT_FOUND and rooted:
+        hint = _no_program_hint(case, line)
+    return InputError(f"`{line}` {ending}: {words or 'it printed nothing'}{hint}", place=place)
+
+
+def _missing_file_hint(
     case: Case, index: int, *, status: int | None, words: str, place: Place | None
 ) -> str:
     """Return a hint to list a file in `files`, or nothing where that would not help.
@@ -50,7 +107,7 @@ def missing_file_hint(
     return ""
 
 
-def interface_hint(case: Case, line: str) -> str:
+def _interface_hint(case: Case, line: str) -> str:
     """Return a hint to write the short names of the interfaces that a line contains.
 
     Args:
@@ -84,3 +141,19 @@ def _beside(folder: Path, path: str) -> str | None:
         return str(whole.relative_to(folder.resolve())) if whole.is_file() else None
     except (OSError, ValueError):  # ValueError: outside of the folder, or a NUL
         return None
+
+
+def _no_program_hint(case: Case, line: str) -> str:
+    """Return a hint about a program that was not found."""
+    for host, root in case.network.roots.items():
+        if f"chroot {ROOTS}/{host} " in line:
+            tools = ", ".join(sorted(NETWORK_TOOLS))
+            return (
+                f"\n  hint: {host} has only the programs of {root.image}, except for a line "
+                f"that is one command of {tools}"
+            )
+    return _NO_PROGRAM
+
+
+def _at(places: Sequence[Place], index: int) -> Place | None:
+    return places[index] if index < len(places) else None

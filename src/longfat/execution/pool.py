@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.engine.machine import Quota
-    from longfat.execution.executor import Listener, RunTask
+    from longfat.execution.executor import RunObserver, RunTask
     from longfat.execution.runs import Run
 
 
@@ -56,7 +56,7 @@ class Pool:
         self._quota = quota
 
     def execute(
-        self, run_tasks: Sequence[RunTask], *, listener: Listener, stop: threading.Event
+        self, run_tasks: Sequence[RunTask], *, listener: RunObserver, stop: threading.Event
     ) -> None:
         """Execute runs; see `Executor.execute`."""
         room = available_bytes() if self._memory_bytes is None else self._memory_bytes
@@ -98,7 +98,7 @@ class _TaskRunner:
     def __init__(
         self,
         run_task: RunTask,
-        listener: Listener,
+        listener: RunObserver,
         ends: tuple[threading.Event, ...],
         toolbox: Toolbox,
         quota: Quota | None,

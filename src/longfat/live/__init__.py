@@ -1,11 +1,11 @@
 """Live networks, used interactively from Python, a terminal or a test.
 
 * `session`: a live machine whose clock is stopped between calls
-* `network`, `nodes`, `links`: the Python API, similar to Mininet's
-* `process`: commands at nodes, like the standard library's subprocess
+* `network`, `nodes`, `links`, `flows`, `probes`: the Python API, similar to Mininet's
+* `topology`, `running`, `build`: its nodes and links, and how they are built in the machine
+* `process`: commands at nodes, like the standard library's subprocess, and quantities as texts
 * `clock`: virtual time, and how fast it may pass
-* `quantities`: numbers in base units, or texts such as "20ms"
-* `record`: the script of executed commands
+* `folders`: folders of the host and Python packages that a machine sees
 """
 
 from longfat.live.clock import Clock
@@ -19,7 +19,8 @@ from longfat.live.process import (
     Process,
     TimedOut,
 )
-from longfat.live.session import RejectedError, Session
+from longfat.live.session import Session
+from longfat.live.task import RejectedError
 
 __all__ = [
     "Clock",

@@ -1,19 +1,24 @@
-"""Folders of the host that a live machine sees in addition to the default ones.
+"""Folders of the host and Python packages that a live machine sees in addition to the default ones.
 
 A machine sees programs and their data (`longfat.engine.sandbox.view`) and no personal
-files. Additional ones are specified: a folder, and its path in the machine.
+files. Additional folders are specified: a folder, and its path in the machine.
 It is read-only by default.
+
+A Python package is pinned, as in a requirements file, and installed into longfat's cache; or it
+is named, and the machine sees the one that is installed beside longfat.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from longfat.engine.machine import is_visible
 from longfat.errors import InputError
+from longfat.model.packages import PinnedPackage, add_package, pinned_package, pinned_packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +30,9 @@ _ITS_OWN = tuple(Path(place) for place in ("/tmp", "/var/tmp", "/run", "/dev", "
 _NEEDED = tuple(Path(place) for place in ("/", "/dev", "/proc", "/sys", "/run", "/run/longfat"))
 
 _WRITABLE, _READ_ONLY = "rw", "ro"
+
+NAMED_PLACE = "/opt/python"
+"""The machine's path of the packages that are installed beside longfat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,3 +178,58 @@ def hidden_arguments(
             return False
 
     return [word for word in words if is_hidden(word)]
+
+
+def read_packages(
+    given: Sequence[str | Path | PinnedPackage],
+) -> tuple[tuple[PinnedPackage, ...], list[str]]:
+    """Return the packages that are pinned, and the names of those beside longfat.
+
+    Args:
+        given: pinned packages, lines of a requirements file that pin one, lock files, and
+            names of packages that are installed beside longfat.
+
+    Raises:
+        InputError: a lock file cannot be read, or a line does not pin a package.
+    """
+    pinned: dict[str, PinnedPackage] = {}
+    names = []
+    for one in given:
+        if isinstance(one, PinnedPackage):
+            add_package(pinned, one)
+        elif isinstance(one, Path):
+            try:
+                lines = one.read_text(encoding="utf-8").splitlines()
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "not text in UTF-8"
+                raise InputError(f"{one}: cannot be read: {reason}") from None
+            for package in pinned_packages(lines, name=str(one)):
+                add_package(pinned, package)
+        elif "=" in one or " " in one:
+            add_package(pinned, pinned_package(one))
+        else:
+            names.append(one)
+    return tuple(pinned.values()), names
+
+
+def package_folders(names: Sequence[str]) -> dict[str, Path]:
+    """Return the folders of Python packages that are installed beside longfat.
+
+    Args:
+        names: the packages, by their import names; each without its dependencies.
+
+    Returns:
+        By their paths in a machine: below `NAMED_PLACE`.
+
+    Raises:
+        InputError: one is not installed, or is not a folder.
+    """
+    folders = {}
+    for name in names:
+        spec = find_spec(name) if name.isidentifier() else None
+        if spec is None:
+            raise InputError(f"there is no Python package {name!r} installed beside longfat")
+        if not spec.submodule_search_locations:
+            raise InputError(f"{name} is a module, not a package, which would be a folder")
+        folders[f"{NAMED_PLACE}/{name}"] = Path(next(iter(spec.submodule_search_locations)))
+    return folders

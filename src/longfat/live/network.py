@@ -17,7 +17,6 @@ between two calls, and the same calls give the same bytes.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -28,19 +27,33 @@ from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.execution.tools import packages_for_guests
 from longfat.live.clock import Clock
-from longfat.live.editable import EditableNetwork, name_of
-from longfat.live.folders import check_places, share_folders
+from longfat.live.folders import (
+    NAMED_PLACE,
+    check_places,
+    package_folders,
+    read_packages,
+    share_folders,
+)
+from longfat.live.links import LiveLink
 from longfat.live.nodes import LiveHost, LiveSwitch, Node
-from longfat.live.packages import NAMED_PLACE, package_folders, read_packages
 from longfat.live.probes import Series
-from longfat.live.process import Completed, Process, TimedOut
-from longfat.live.quantities import seconds, size_bytes
+from longfat.live.process import Completed, Process, seconds, size_bytes
+from longfat.live.running import RunningNetwork
 from longfat.live.session import Session
 from longfat.live.task import MAX_OUTPUT_BYTES
+from longfat.live.topology import Topology
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command, File
-from longfat.model.network import ROOT_NAMESPACE, HostRoot, timing_from
+from longfat.model.fields import fields_of, takes_fields
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    Host,
+    HostRoot,
+    HostTiming,
+    Link,
+    LinkImpairments,
+    timing_from,
+)
 from longfat.model.network import Network as Model
-from longfat.model.network.ends import cut_links
 from longfat.model.packages import PinnedPackage
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
 from longfat.study.formats.open import open_network
@@ -50,18 +63,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
+    from longfat.live.flows import Started
     from longfat.live.folders import SharedFolder
-    from longfat.live.links import LiveLink
     from longfat.live.probes import Hosts, Interfaces
-    from longfat.live.quantities import Duration, Size
-
-# A set-up line that takes longer will never end. Idle virtual seconds cost nothing.
-_SETUP_WITHIN_S = 600.0
-
-_FEWEST_GROUPS = 2
+    from longfat.live.process import Duration, Size
+    from longfat.model.traffic import Flow
 
 
-class Network(EditableNetwork):
+class Network:
     """A live network; use it as a context manager, or `close` it.
 
     Args:
@@ -146,17 +155,18 @@ class Network(EditableNetwork):
             max_output_bytes=max_output_bytes,
             max_kept_bytes=max_kept_bytes,
         )
-        super().__init__(
+        self._running = RunningNetwork(
             case,
             session,
-            images=roots,
             environment={"PYTHONPATH": NAMED_PLACE} if names else {},
             on_command=on_command,
             on_build=lambda: on_build(self),
         )
-        self._cut: list[LiveLink] = []
-        self.clock = Clock(self.session)
-        self._root = Node(self, ROOT_NAMESPACE, place=ROOT_NAMESPACE)
+        self.session = session
+        self.record = self._running.record
+        self.clock = Clock(session)
+        self._topology = Topology(self._running, images=roots)
+        self._root = Node(self._running, ROOT_NAMESPACE, place=ROOT_NAMESPACE)
         self.run, self.spawn = self._root.run, self._root.spawn
         self.write_file, self.read_file = self._root.write_file, self._root.read_file
         if pace is not None:
@@ -211,23 +221,10 @@ class Network(EditableNetwork):
         try:
             network.session.take_roots(model.roots)
             if files:
-                network.session.put_files(files)
-                network._case = replace(network._case, files=tuple(files))
-            network._take(model, new=model)
+                network._running.put_files(files)
+            network._topology.take(model, new=model)
             network.build()
-            for command in setup:
-                try:
-                    done = network.run_at(command.node, command.line, timeout=_SETUP_WITHIN_S)
-                except TimedOut as late:
-                    raise InputError(
-                        f"{command.node}: {late.message}; to run a command in the "
-                        "background, end the line with &"
-                    ) from None
-                if done.returncode != 0:
-                    words = (done.stderr or done.stdout).strip() or "it printed nothing"
-                    ending = f"exited with status {done.returncode}"
-                    raise InputError(f"{command.node}: `{command.line}` {ending}: {words}")
-                network.add_setup(command.node, command.line)
+            network._running.run_setup(setup)
         except BaseException:
             network.close()
             raise
@@ -250,6 +247,156 @@ class Network(EditableNetwork):
 
     # ------------------------------------------------------- nodes and links
 
+    @takes_fields(Host, HostTiming)
+    def host(
+        self,
+        name: str,
+        address: str | None = None,
+        *,
+        gateway: str | None = None,
+        routes: Mapping[str, str] | None = None,
+        profile: str | None = None,
+        cpu: Mapping[str, object] | None = None,
+        **properties: object,
+    ) -> LiveHost:
+        """Add a host.
+
+        Args:
+            name: its name, such as `h1`; its interfaces are `h1-eth0` and so on.
+            address: address and prefix length of its first interface; the next free one of
+                10.0.0.1/8, 10.0.0.2/8, ... if None.
+            gateway: the router of its default route.
+            routes: more routes: networks, such as "10.1.0.0/16", with their routers.
+            profile: a named timing, such as "vm-2020", the default for its timing.
+            cpu: the cost of its CPU's work, by name: {"syscall": "300ns", "copy": "80ps/B"}.
+            properties: other properties of a host; its timing is the network's testbed, if nothing
+                of it is given.
+
+        Raises:
+            InputError: the name is taken or invalid, or the address or a timing is invalid.
+        """
+        own = {key: properties.pop(key) for key in fields_of(Host) if key in properties}
+        return self._topology.add_host(
+            name,
+            address,
+            gateway=gateway,
+            routes=routes,
+            properties=own,
+            timing=timing_from(profile=profile, cpu=cpu, **properties),
+        )
+
+    @takes_fields(Host)
+    def router(
+        self,
+        name: str,
+        *,
+        gateway: str | None = None,
+        routes: Mapping[str, str] | None = None,
+        **properties: object,
+    ) -> LiveHost:
+        """Add a router: a host that forwards packets. Its links give it its addresses.
+
+        Args:
+            name: its name, such as `r1`.
+            gateway: as for `host`.
+            routes: likewise.
+            properties: likewise, such as `nat="home"`.
+
+        Raises:
+            InputError: the name is taken or invalid, or a property has no such value.
+        """
+        return self._topology.add_router(
+            name, gateway=gateway, routes=routes, properties=properties
+        )
+
+    def switch(self, name: str) -> LiveSwitch:
+        """Add a switch; its interfaces are `s1-eth1` and so on, visible at root.
+
+        Args:
+            name: its name, such as `s1`.
+
+        Raises:
+            InputError: the name is taken or invalid.
+        """
+        return self._topology.add_switch(name)
+
+    @takes_fields(LinkImpairments, Link)
+    def link(
+        self,
+        a: LiveHost | LiveSwitch | str,
+        b: LiveHost | LiveSwitch | str,
+        *,
+        addresses: tuple[str | None, str | None] = (None, None),
+        reverse: Mapping[str, object] | None = None,
+        **properties: object,
+    ) -> LiveLink:
+        """Link two nodes.
+
+        Args:
+            a: a node or its name.
+            b: the other.
+            addresses: of the interfaces at `a` and `b`, with prefix length; a host's own if
+                it is its first interface and None is given.
+            reverse: the differences in the direction from `b` to `a`, by name.
+            properties: the link's impairments in each direction: numbers in base units
+                (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study. A `trace`
+                is a file of the host, and begins when the link is built.
+
+        Raises:
+            InputError: there is no such node, or a property has no such value.
+        """
+        return self._topology.add_link(
+            a, b, addresses=addresses, reverse=reverse or {}, properties=properties
+        )
+
+    def add(self, network: Mapping[str, object]) -> None:
+        """Add the nodes and links of a study's `network` section.
+
+        Args:
+            network: the section as plain data: {"hosts": {"h1": "10.0.0.1/8"}, ...}. Its links
+                do not follow traces from files; `link` does.
+
+        Raises:
+            InputError: something in it is wrong, or a name is taken; `place` is its location.
+        """
+        self._topology.add_section(network)
+
+    def grow(self, model: Model) -> None:
+        """Add and build the nodes and links that another network has in addition to this one's.
+
+        Args:
+            model: the whole network; its first nodes and links are this one's.
+
+        Raises:
+            ValueError: its first nodes or links, its testbed or its kind of packets differ.
+            InputError: the nodes and links do not make a network, or a command that builds
+                them failed.
+        """
+        self._topology.grow(model)
+
+    def __getitem__(self, name: str) -> LiveHost | LiveSwitch:
+        """Return a node by its name.
+
+        Raises:
+            InputError: there is no such node.
+        """
+        return self._topology.node(name)
+
+    @property
+    def hosts(self) -> list[LiveHost]:
+        """The hosts, in the order in which they were added."""
+        return [node for node in self._topology.nodes.values() if isinstance(node, LiveHost)]
+
+    @property
+    def switches(self) -> list[LiveSwitch]:
+        """The switches, likewise."""
+        return [node for node in self._topology.nodes.values() if isinstance(node, LiveSwitch)]
+
+    @property
+    def links(self) -> list[LiveLink]:
+        """The links, likewise."""
+        return list(self._topology.links)
+
     @property
     def root(self) -> Node:
         """The root namespace, where the switches' interfaces are."""
@@ -257,13 +404,92 @@ class Network(EditableNetwork):
 
     # ----------------------------------------------------------------- actions
 
+    def close(self) -> None:
+        """End it with everything that runs in it."""
+        self._running.close()
+
+    def build(self) -> None:
+        """Build what was added since the last time; every call that needs it does so.
+
+        Raises:
+            InputError: the nodes and links do not make a network, or Linux rejected a line.
+        """
+        self._running.build()
+
     def run_at(
         self, place: str, line: str, *, timeout: Duration | None = None, check: bool = False
     ) -> Completed:
-        """Run a line at a node, or at root; see `RunningNetwork.run_at`."""
+        """Run a line at a node, or at root; see `Node.run`.
+
+        Args:
+            place: the node's name, or "root".
+            line: the command line.
+            timeout: the longest to wait, in virtual time.
+            check: raise an exception if it fails.
+
+        Raises:
+            InputError: there is no such node.
+        """
         if place == ROOT_NAMESPACE:
             return self._root.run(line, timeout=timeout, check=check)
         return self[place].run(line, timeout=timeout, check=check)
+
+    def tc(self, interface: str, line: str) -> str:
+        """Run a line of tc for an interface, where that is visible.
+
+        Args:
+            interface: the interface, such as `s1-eth2`.
+            line: the rest, such as `qdisc change root netem delay 30ms`; `dev` and the
+                interface are inserted after the second word unless they are there.
+
+        Returns:
+            tc's output.
+
+        Raises:
+            CommandFailed: tc rejected the line.
+            InputError: there is no such interface.
+        """
+        words = line.split()
+        if "dev" not in words:
+            words[2:2] = ["dev", interface]
+        return self._running.type_at_interface(interface, " ".join(["tc", *words]))
+
+    def start(self, flow: Flow) -> Started:
+        """Start measured traffic; see `LiveHost.iperf3` and `LiveHost.ping`."""
+        return self._running.start(flow)
+
+    def add_file(self, path: str, content: bytes) -> str:
+        """Put a file into the machine and into what `save` keeps.
+
+        Args:
+            path: its path in the machine.
+            content: its content.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: there is another one, or the guest cannot create it.
+        """
+        return self._running.add_file(path, content)
+
+    def reshape_link(self, index: int, *, a_to_b: LinkImpairments, b_to_a: LinkImpairments) -> None:
+        """Set a link's impairments; see `LiveLink.change`.
+
+        Args:
+            index: the index of the link.
+            a_to_b: those from its first node to its second.
+            b_to_a: likewise the other way.
+
+        Raises:
+            InputError: they are invalid.
+            CommandFailed: tc rejected a line; the previous ones are restored.
+        """
+        self._running.reshape_link(index, a_to_b=a_to_b, b_to_a=b_to_a)
+
+    def add_setup(self, place: str, line: str) -> None:
+        """Add a line to the set-up, which `save` keeps."""
+        self._running.add_setup(place, line)
 
     def sleep(self, duration: Duration) -> None:
         """Let virtual time pass.
@@ -287,14 +513,7 @@ class Network(EditableNetwork):
             InputError: a node does not exist, is in two groups or between two; no link is cut; or
                 there is a partition already.
         """
-        if self._cut:
-            raise InputError("there is a partition already: heal it first")
-        if len(groups) < _FEWEST_GROUPS:
-            raise InputError("a partition has two groups of nodes or more")
-        names = [[name_of(node) for node in group] for group in groups]
-        self._cut = [self._links[index] for index in cut_links(self._case.network, names)]
-        for link in self._cut:
-            link.down()
+        self._topology.partition(groups)
 
     def heal(self) -> None:
         """End the partition: the links that it cut come up again.
@@ -302,11 +521,7 @@ class Network(EditableNetwork):
         Raises:
             InputError: there is none.
         """
-        if not self._cut:
-            raise InputError("there is no partition")
-        healed, self._cut = self._cut, []
-        for link in healed:
-            link.up()
+        self._topology.heal()
 
     def probe(
         self,
@@ -337,7 +552,7 @@ class Network(EditableNetwork):
             InputError: there is no such interface or host.
         """
         return Series(
-            self,
+            self._running,
             queue=queue,
             tcp=tcp,
             rate=rate,
@@ -348,6 +563,23 @@ class Network(EditableNetwork):
         )
 
     # --------------------------------------------------------- as a value
+
+    @property
+    def model(self) -> Model:
+        """The network as a value."""
+        return self._running.model
+
+    def case(self) -> Case:
+        """Return the set-up so far as a case: nodes, links, files, lines of tc and sysctl."""
+        return self._running.case()
+
+    def address_of(self, name: str) -> str:
+        """Return the address by which other hosts reach a host, without prefix length.
+
+        Raises:
+            InputError: there is no such host, or it has no address.
+        """
+        return self._running.address_of(name)
 
     @classmethod
     def open(

@@ -7,11 +7,10 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.engine.kernel.clocks import check_clocks
+from longfat.engine.kernel.cache import check_clocks
 from longfat.errors import InputError
 from longfat.live.flows import Measured, Started
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
-from longfat.live.record import as_line
 from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.network.clock import HostClock, clock_line
@@ -20,13 +19,11 @@ from longfat.model.traffic import FLOWS, Flow, Iperf3, Ping, Transfer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from longfat.live.quantities import Duration
+    from longfat.live.process import Duration
     from longfat.live.running import RunningNetwork
-    from longfat.live.session import Session
-    from longfat.live.task import Task
 
 
-_MOST_MODE = 0o7777
+_MAX_MODE = 0o7777
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +80,13 @@ class Node:
             InputError: there is no command.
             RejectedError: it could not be started.
         """
-        process = self._start(
-            command, env=env, cwd=cwd, on_output=on_output, takes_input=input is not None
+        process = self._network.start_command(
+            self._place,
+            command,
+            env=env,
+            cwd=cwd,
+            on_output=on_output,
+            takes_input=input is not None,
         )
         if input is not None:
             process.write(input)
@@ -121,7 +123,9 @@ class Node:
         Raises:
             RejectedError: it could not be started.
         """
-        process = self._start(command, env=env, cwd=cwd, on_output=on_output, takes_input=True)
+        process = self._network.start_command(
+            self._place, command, env=env, cwd=cwd, on_output=on_output, takes_input=True
+        )
         self._network.session.run_pending()
         return process
 
@@ -156,7 +160,7 @@ class Node:
             InputError: there are no such permissions.
             RejectedError: it cannot be written.
         """
-        if not 0 <= mode <= _MOST_MODE:
+        if not 0 <= mode <= _MAX_MODE:
             raise InputError(f"mode: permissions go from 0 to 0o7777, but this is {mode}")
         content = data.encode() if isinstance(data, str) else data
         self._network.session.write_file(path, content, mode=mode, node=self._place)
@@ -171,42 +175,6 @@ class Node:
             RejectedError: it cannot be read.
         """
         return self._network.session.read_file(path, node=self._place)
-
-    def _start(
-        self,
-        command: str | Sequence[str],
-        *,
-        env: Mapping[str, str] | None,
-        cwd: str,
-        on_output: Callable[[str], None] | None,
-        takes_input: bool,
-    ) -> Process:
-        self._network.build()
-        given = command if isinstance(command, str) else tuple(command)
-        if given == ():
-            raise InputError("a command is a line, or a program and its arguments: it is empty")
-        session = self._network.session
-        self._network.record.add(session.now_s, self._place, as_line(given), background=takes_input)
-        task = session.start(
-            ["/bin/sh", "-c", given] if isinstance(given, str) else given,
-            node=self._place,
-            environment={**self._network.environment, **(env or {})},
-            folder=cwd,
-            takes_input=takes_input,
-        )
-        process = Process(session, task, given)
-        if on_output is not None:
-            _pass_on(session, task, on_output)
-        self._network.on_command(self._place, process)
-        return process
-
-
-def _pass_on(session: Session, task: Task, on_output: Callable[[str], None]) -> None:
-    def keep(is_error: bool, data: bytes) -> None:
-        session.keep_output(task, is_error, data)
-        on_output(data.decode(errors="replace"))
-
-    task.on_output = keep
 
 
 class LiveHost(Node):
@@ -235,7 +203,7 @@ class LiveHost(Node):
     ) -> Process:
         """Start a command, like subprocess.Popen; see `Node.spawn`. `restart` starts it again."""
         process = super().spawn(command, env=env, cwd=cwd, on_output=on_output)
-        self._spawned = [one for one in self._spawned if one.process.returncode is None]
+        self._spawned = [spawned for spawned in self._spawned if spawned.process.returncode is None]
         self._spawned.append(_Spawned(process=process, env=env, cwd=cwd, on_output=on_output))
         return process
 
@@ -258,7 +226,7 @@ class LiveHost(Node):
         Its kernel continues, and closes their connections, as after a crash of the programs. For
         a computer that loses its power, cut its links first: then its peers are not notified.
         """
-        self._spawned = [one for one in self._spawned if one.process.returncode is None]
+        self._spawned = [spawned for spawned in self._spawned if spawned.process.returncode is None]
         self._signal(signal.SIGKILL)
         self._network.session.run_pending()
 
@@ -273,12 +241,14 @@ class LiveHost(Node):
         Raises:
             RejectedError: one could not be started.
         """
-        if any(one.process.returncode is None for one in self._spawned):
+        if any(spawned.process.returncode is None for spawned in self._spawned):
             self.kill()
         again, self._spawned = self._spawned, []
         return [
-            self.spawn(one.process.args, env=one.env, cwd=one.cwd, on_output=one.on_output)
-            for one in again
+            self.spawn(
+                spawned.process.args, env=spawned.env, cwd=spawned.cwd, on_output=spawned.on_output
+            )
+            for spawned in again
         ]
 
     @takes_fields(HostClock)
@@ -386,3 +356,8 @@ class LiveSwitch(Node):
 
     def __init__(self, network: RunningNetwork, name: str) -> None:
         super().__init__(network, name, place=ROOT_NAMESPACE)
+
+
+def name_of(node: LiveHost | LiveSwitch | str) -> str:
+    """Return the name of a node that a caller gave as an object or by its name."""
+    return node if isinstance(node, str) else node.name

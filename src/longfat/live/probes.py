@@ -27,8 +27,8 @@ from longfat import shown_in_notebook
 from longfat.common.extras import need
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.live.quantities import seconds, size_bytes
-from longfat.live.record import as_line
+from longfat.live.build import as_line
+from longfat.live.process import seconds, size_bytes
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes import capture as packets
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 
     from longfat.live.links import LiveLink
     from longfat.live.nodes import LiveHost
-    from longfat.live.quantities import Duration, Size
+    from longfat.live.process import Duration, Size
     from longfat.live.running import RunningNetwork
     from longfat.live.task import Task
 
     Interfaces: TypeAlias = str | LiveLink | Iterable[str | LiveLink]
     Hosts: TypeAlias = str | LiveHost | Iterable[str | LiveHost]
 
-LEAST_EVERY_S = 1e-5
+MIN_EVERY_S = 1e-5
 """The CPU time of the kernel for a sample, approximately."""
 
 _FOLDER = "/run/output"  # in the machine's memory
@@ -109,7 +109,7 @@ class Series:
         self._network = network
         self._session = network.session
         self._every_s = seconds(every)
-        if self._every_s < LEAST_EVERY_S:
+        if self._every_s < MIN_EVERY_S:
             raise InputError(f"the minimum interval of a probe is 10us, but this is {every!r}")
         self.number = network.count_probe()
         self._requested: dict[str, tuple[str, ...]] = {

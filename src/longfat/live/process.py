@@ -12,14 +12,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, LongfatError
-from longfat.live.quantities import seconds
+from longfat.model.kinds import Size as SizeKind
+from longfat.model.kinds import Time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from longfat.live.quantities import Duration
     from longfat.live.session import Session
     from longfat.live.task import Task
+
+Duration = float | str
+"""Seconds, or a text such as "20ms"."""
+
+Size = int | str
+"""Bytes, or a text such as "25MB"."""
+
+seconds = Time().of
+size_bytes = SizeKind().of
 
 _WORDS = 2000
 
@@ -159,7 +168,7 @@ class Process:
         while self._task.status is None:
             if self._go(timeout, ended=True) == "time":
                 raise self._timed_out(timeout, "did not end")
-            if self._session.why == "held" and self._task.status is None:
+            if self._session.stop_reason == "held" and self._task.status is None:
                 raise self._timed_out(0, "was held before it ended")
         self._session.forget(self._task)
         if self._ended_s is None:

@@ -1,43 +1,48 @@
-"""A network in a machine: built, changed and used, with a record of the set-up.
+"""The machine's side of a live network: it is built, changed and used, with a record of all that.
 
-`EditableNetwork` adds nodes and links to it. Their live objects use only this class.
+`longfat.live.Network` has one, and so have its nodes, links and probes. Changes of a link are
+the lines of `longfat.model.network.link_changes`; here they are run, and undone where the
+kernel rejects one.
 """
 
 from __future__ import annotations
 
 import contextlib
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
 from longfat.execution.compile import SEED_VARIABLE
-from longfat.live.build import build
+from longfat.live.build import Record, as_line, build
 from longfat.live.flows import Started
-from longfat.live.link_changes import reshape
-from longfat.live.process import CommandFailed, Completed, Process
-from longfat.live.record import Record, as_line
+from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.session import LIVE_ENVIRONMENT
 from longfat.model.case import Case, Command, File
-from longfat.model.network import LinkImpairments, hosts_file
+from longfat.model.network import ROOT_NAMESPACE, LinkImpairments, hosts_file, shaped_interfaces
 from longfat.model.network import Network as Model
 from longfat.model.network.check import problems
+from longfat.model.network.link_changes import change_lines, deletion
 from longfat.model.traced_links import TracedLink, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
 from longfat.model.traffic.preload import preload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from longfat.live.quantities import Duration
     from longfat.live.session import Session
+    from longfat.live.task import Task
+    from longfat.model.tc import QdiscLine
     from longfat.model.traffic import Flow
+
 
 # Ports of servers that we start, apart from those that a user may have started.
 _FIRST_PORT = DEFAULT_PORT + 100
 
+# A set-up line that takes longer will never end. Idle virtual seconds cost nothing.
+_MAX_SETUP_S = 600.0
 
-class RunningNetwork(ABC):
+
+class RunningNetwork:
     """A network in a live machine.
 
     Args:
@@ -49,7 +54,6 @@ class RunningNetwork(ABC):
         on_build: called each time that nodes or links were built.
 
     Attributes:
-        environment: the default environment of a caller's command.
         session: the live machine.
         record: the script of executed commands.
     """
@@ -64,8 +68,8 @@ class RunningNetwork(ABC):
         on_build: Callable[[], None],
     ) -> None:
         self.session = session
-        self.on_command = on_command
-        self.environment = {**LIVE_ENVIRONMENT, **environment}
+        self._on_command = on_command
+        self._environment = {**LIVE_ENVIRONMENT, **environment}
         self._on_build = on_build
         self._case = case
         self._built: Model | None = None
@@ -79,21 +83,71 @@ class RunningNetwork(ABC):
         """End it with everything that runs in it."""
         self.session.close()
 
-    @abstractmethod
-    def run_at(
-        self, place: str, line: str, *, timeout: Duration | None = None, check: bool = False
-    ) -> Completed:
-        """Run a line at a node, or at root; see `Node.run`.
+    def start_command(
+        self,
+        place: str,
+        command: str | Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str = "/",
+        on_output: Callable[[str], None] | None = None,
+        takes_input: bool = False,
+    ) -> Process:
+        """Start a caller's command; see `Node.run` and `Node.spawn`.
 
         Args:
-            place: the node's name, or "root".
-            line: the command line.
-            timeout: the longest to wait, in virtual time.
-            check: raise an exception if it fails.
+            place: the name of a host, or `ROOT_NAMESPACE`.
+            command: as for `Node.run`, as are the others.
+            env: likewise.
+            cwd: likewise.
+            on_output: likewise.
+            takes_input: it gets input, and is recorded as one that runs in the background.
 
         Raises:
+            InputError: there is no command.
+            RejectedError: it could not be started.
+        """
+        self.build()
+        given = command if isinstance(command, str) else tuple(command)
+        if given == ():
+            raise InputError("a command is a line, or a program and its arguments: it is empty")
+        session = self.session
+        self.record.add(session.now_s, place, as_line(given), background=takes_input)
+        task = session.start(
+            ["/bin/sh", "-c", given] if isinstance(given, str) else given,
+            node=place,
+            environment={**self._environment, **(env or {})},
+            folder=cwd,
+            takes_input=takes_input,
+        )
+        process = Process(session, task, given)
+        if on_output is not None:
+            _pass_on(session, task, on_output)
+        self._on_command(place, process)
+        return process
+
+    def run_line(self, node: str, line: str) -> Completed:
+        """Run a line of the set-up to its end.
+
+        Args:
+            node: the name of a node, or `ROOT_NAMESPACE`.
+            line: the line.
+
+        Raises:
+            CommandFailed: it exited with another status than 0.
             InputError: there is no such node.
         """
+        done = self.start_command(self._place_of(node), line).complete()
+        if done.returncode != 0:
+            raise CommandFailed(done)
+        return done
+
+    def _place_of(self, node: str) -> str:
+        """Return where a node's commands run: the name of a host, or `ROOT_NAMESPACE`."""
+        names = self.model.node_names()
+        if node != ROOT_NAMESPACE and node not in names:
+            raise InputError(f"there is no node {node!r} (there are: {', '.join(names)})")
+        return node if any(host.name == node for host in self.model.hosts) else ROOT_NAMESPACE
 
     @property
     def model(self) -> Model:
@@ -106,10 +160,10 @@ class RunningNetwork(ABC):
         Raises:
             InputError: there is no such host, or it has no address.
         """
-        found = self._case.network.host_addresses()
-        if name not in found:
+        addresses = self.model.host_addresses()
+        if name not in addresses:
             raise InputError(f"there is no host {name!r} with an address")
-        return found[name]
+        return addresses[name]
 
     def build(self) -> None:
         """Build what was added since the last time; every call that needs it does so.
@@ -117,7 +171,7 @@ class RunningNetwork(ABC):
         Raises:
             InputError: the nodes and links do not make a network, or Linux rejected a line.
         """
-        model = self._case.network
+        model = self.model
         if model == self._built:
             return
         for problem in problems(model):
@@ -135,28 +189,8 @@ class RunningNetwork(ABC):
             if link not in self._traced:
                 self._traced.add(link)
                 self.session.put_files([link.file])
-                self.run_at(link.node, link.line, check=True)
+                self.run_line(link.node, link.line)
         self._on_build()
-
-    def tc(self, interface: str, line: str) -> str:
-        """Run a line of tc for an interface, where that is visible.
-
-        Args:
-            interface: the interface, such as `s1-eth2`.
-            line: the rest, such as `qdisc change root netem delay 30ms`; `dev` and the
-                interface are inserted after the second word unless they are there.
-
-        Returns:
-            tc's output.
-
-        Raises:
-            CommandFailed: tc rejected the line.
-            InputError: there is no such interface.
-        """
-        words = line.split()
-        if "dev" not in words:
-            words[2:2] = ["dev", interface]
-        return self.type_at_interface(interface, " ".join(["tc", *words]))
 
     def type_at_interface(self, interface: str, line: str) -> str:
         """Run a line at the node where an interface is visible, as a part of the set-up.
@@ -166,10 +200,10 @@ class RunningNetwork(ABC):
             InputError: there is no such interface.
         """
         try:
-            (place,) = self._case.network.interfaces_by_node([interface])
+            (place,) = self.model.interfaces_by_node([interface])
         except KeyError:
             raise InputError(f"there is no interface {interface!r}") from None
-        done = self.run_at(place, line, check=True)
+        done = self.run_line(place, line)
         self.add_setup(place, line)
         return done.stdout
 
@@ -179,7 +213,7 @@ class RunningNetwork(ABC):
         self._ports += 1
         server = self.address_of(flow.target), _FIRST_PORT + self._ports
         found = flow.processes(address=server[0], port=server[1])
-        plans = [process.rooted(self._case.network.roots) for process in found]
+        plans = [process.rooted(self.model.roots) for process in found]
         processes = []
         for plan in plans:
             own = {SEED_VARIABLE: str(self._case.seed), **preload(plan.shim)}
@@ -190,7 +224,7 @@ class RunningNetwork(ABC):
                 plan.argv, node=plan.host, environment=environment, own_root=False
             )
             processes.append((plan, Process(self.session, task, plan.typed)))
-            self.on_command(plan.host, processes[-1][1])
+            self._on_command(plan.host, processes[-1][1])
             if plan.listens:
                 self.session.run_pending()
         return Started(self.session, flow, processes, server=server)
@@ -214,11 +248,41 @@ class RunningNetwork(ABC):
         """
         file = File(path=path, content=content)
         if file not in self._case.files:
-            if path in {one.path for one in self._case.files}:
+            if path in {existing.path for existing in self._case.files}:
                 raise InputError(f"this network already has a different file {path}")
             self.session.put_files([file])
             self._case = replace(self._case, files=(*self._case.files, file))
         return path
+
+    def put_files(self, files: Sequence[File]) -> None:
+        """Put the files of a case into the machine, before anything is built.
+
+        Raises:
+            InputError: the guest cannot create one.
+        """
+        self.session.put_files(files)
+        self._case = replace(self._case, files=tuple(files))
+
+    def run_setup(self, commands: Sequence[Command]) -> None:
+        """Run set-up lines, in this order, and keep them.
+
+        Raises:
+            InputError: a line failed or did not end.
+        """
+        for command in commands:
+            process = self.start_command(self._place_of(command.node), command.line)
+            try:
+                done = process.complete(_MAX_SETUP_S)
+            except TimedOut as late:
+                raise InputError(
+                    f"{command.node}: {late.message}; to run a command in the "
+                    "background, end the line with &"
+                ) from None
+            if done.returncode != 0:
+                words = (done.stderr or done.stdout).strip() or "it printed nothing"
+                ending = f"exited with status {done.returncode}"
+                raise InputError(f"{command.node}: `{command.line}` {ending}: {words}")
+            self.add_setup(command.node, command.line)
 
     def add_setup(self, place: str, line: str) -> None:
         """Add a line to the set-up, which `save` keeps."""
@@ -231,7 +295,7 @@ class RunningNetwork(ABC):
         reverse: Mapping[str, object] | None,
     ) -> None:
         """Change the impairments of a link; see `LiveLink.change`."""
-        link = self._case.network.links[index]
+        link = self.model.links[index]
         forth, back = link.a_to_b.changed(properties), link.b_to_a.changed(properties)
         self.reshape_link(index, a_to_b=forth, b_to_a=back.changed(reverse or {}))
 
@@ -248,23 +312,18 @@ class RunningNetwork(ABC):
             CommandFailed: tc rejected a line; the previous ones are restored.
         """
         self.build()
-        before = self._case.network
+        before = self.model
         link = replace(before.links[index], a_to_b=a_to_b, b_to_a=b_to_a)
         links = (*before.links[:index], link, *before.links[index + 1 :])
-        self._change(replace(before, links=links))
-        for problem in problems(self._case.network):
-            self._change(before)
+        self.change(replace(before, links=links))
+        for problem in problems(self.model):
+            self.change(before)
             raise InputError(problem.message)
-        self._built = self._case.network
+        self._built = self.model
         try:
-            reshape(
-                before,
-                self._case.network,
-                link=index,
-                run=lambda place, line: self.run_at(place, line, check=True),
-            )
+            _reshape(before, self.model, link=index, run=self.run_line)
         except CommandFailed:
-            self._change(before)
+            self.change(before)
             self._built = before
             raise
 
@@ -273,5 +332,46 @@ class RunningNetwork(ABC):
         self._probes += 1
         return self._probes
 
-    def _change(self, model: Model) -> None:
+    def change(self, model: Model) -> None:
+        """Replace the network as a value, which `build` builds."""
         self._case = replace(self._case, network=model)
+
+
+def _pass_on(session: Session, task: Task, on_output: Callable[[str], None]) -> None:
+    def keep(is_error: bool, data: bytes) -> None:
+        session.keep_output(task, is_error, data)
+        on_output(data.decode(errors="replace"))
+
+    task.on_output = keep
+
+
+def _reshape(before: Model, after: Model, *, link: int, run: Callable[[str, str], object]) -> None:
+    """Change a link's impairments; if that fails, restore the previous ones.
+
+    Args:
+        before: the network that is built.
+        after: the same, except for the impairments of one link.
+        link: the index of the link.
+        run: runs a line at a node (a host or a switch).
+
+    Raises:
+        CommandFailed: `run` raised it, because tc rejected a line.
+    """
+    ends = before.interfaces()[link]
+    undo: list[tuple[str, QdiscLine]] = []
+    for node, was, will in zip(
+        (before.links[link].a, before.links[link].b),
+        shaped_interfaces(before, ends),
+        shaped_interfaces(after, ends),
+        strict=True,
+    ):
+        for number, line in enumerate(change_lines(was, will)):
+            try:
+                run(node, str(line))
+            except CommandFailed:
+                for place, again in undo:
+                    with contextlib.suppress(CommandFailed):  # there may be nothing to delete
+                        run(place, str(again))
+                raise
+            if number == 0:  # the previous qdiscs do not exist any more
+                undo += [(node, again) for again in (deletion(was.name), *was.lines)]

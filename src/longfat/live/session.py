@@ -11,19 +11,18 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
-from longfat.engine.init import GUEST_PLACE, JOB_PLACE, guest_folder, init_program, write_job
 from longfat.engine.kernel.version import NEWEST
-from longfat.engine.machine import HANDOVER, Line, Machine, reserve_cpu
+from longfat.engine.machine import Line
 from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import InputError, MachineError
 from longfat.execution.compile import ENVIRONMENT
-from longfat.live.task import MAX_OUTPUT_BYTES, Task
+from longfat.live.boot import boot
+from longfat.live.guest_files import MAX_FILE_BYTES, GuestFiles
+from longfat.live.task import MAX_OUTPUT_BYTES, RejectedError, Task
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.packages import PACKAGES_PLACE, SHOWN
@@ -52,38 +51,7 @@ LIVE_ENVIRONMENT = {**ENVIRONMENT, "HOME": "/root", "USER": "root", "LOGNAME": "
 _START_NS = 2 * 10**9
 
 _CHECK_EVERY_S = 0.25
-_FILE_CHUNK = 1 << 16
-
-MAX_FILE_BYTES = 1 << 30
-"""The default limit of a file that is read from the guest: it goes into the host's memory."""
-
-
-@dataclass(eq=False, slots=True)
-class _ReadFile:
-    """A file that the guest is sending."""
-
-    path: str
-    max_bytes: int
-    data: list[bytes] = field(default_factory=list)
-    size: int = 0
-
-    def take(self, data: bytes) -> None:
-        self.size += len(data)
-        if self.size > self.max_bytes:
-            raise MachineError(f"{self.path}: the guest sends more than it was asked for")
-        self.data.append(data)
-
-
-class RejectedError(InputError):
-    """The guest rejected a request.
-
-    Attributes:
-        status: the exit status of a shell for it.
-    """
-
-    def __init__(self, words: str, *, status: int = 1) -> None:
-        super().__init__(words)
-        self.status = status
+_CHUNK = 1 << 16
 
 
 class Session:
@@ -110,7 +78,7 @@ class Session:
     Attributes:
         kernel: the kernel that was found.
         now_ns: the virtual time since boot at the last answer of the guest, in nanoseconds.
-        why: why the last `run_until` has ended.
+        stop_reason: why the last `run_until` has ended.
 
     Raises:
         HostError: the host lacks the kernel, or what a sandbox needs.
@@ -136,13 +104,11 @@ class Session:
         self.now_ns = 0
         self._tasks: dict[int, Task] = {}
         self._last = 0
-        self._images = images
+        self._files = GuestFiles(self, images=images)
         self._packages = {} if packages is None else {SHOWN: packages}
-        self._roots: dict[str, HostRoot] = {}
         self._answers: dict[int, Message] = {}
-        self._unasked: set[int] = set()
-        self.why = ""
-        self._file: _ReadFile | None = None
+        self._without_answer: set[int] = set()
+        self.stop_reason = ""
         self._max_output_bytes = max_output_bytes
         self._max_kept_bytes = max_kept_bytes
         self._on_samples: dict[int, Callable[[int, bytes], None]] = {}
@@ -151,44 +117,22 @@ class Session:
         self._on_wait = on_wait
         self._closed = False
         with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(scratch_folder())
-            names = {f"bind{index}": folder for index, folder in enumerate(folders)}
-            places = {
-                folder.place: {"shown": f"{HANDOVER}/{name}", "writable": folder.is_writable}
-                for name, folder in names.items()
-            }
-            job = {
-                "serve": True,
-                "modules": ["longfat.guest.roots"] if images else [],
-                "environment": LIVE_ENVIRONMENT,
-                "folders": places,
-                "host_boundary": host_boundary,
-            }
             self._line = Line()
             stack.callback(self._line.close)
-            self._machine = stack.enter_context(
-                Machine(
-                    self.kernel,
-                    init_program(),
-                    folder=folder,
-                    shown={
-                        JOB_PLACE: write_job(job, inside=folder),
-                        GUEST_PLACE: stack.enter_context(guest_folder()),
-                        **images,
-                        **self._packages,
-                        **{name: one.path for name, one in names.items() if not one.is_writable},
-                    },
-                    writable={name: one.path for name, one in names.items() if one.is_writable},
-                    counted=tuple(one.path for one in folders if one.is_counted),
-                    places=tuple(places),
-                    cpu=stack.enter_context(reserve_cpu()),
-                    seed=seed,
-                    memory_bytes=memory_bytes,
-                    line=self._line,
-                    stall_cpu_s=stall_cpu_s,
-                )
+            self._machine = boot(
+                stack,
+                self.kernel,
+                self._line,
+                folders=folders,
+                shown={**images, **self._packages},
+                modules=["longfat.guest.roots"] if images else [],
+                environment=LIVE_ENVIRONMENT,
+                host_boundary=host_boundary,
+                seed=seed,
+                memory_bytes=memory_bytes,
+                stall_cpu_s=stall_cpu_s,
             )
-            self._answer(0)
+            self.answer(0)
             self.run_until(until_ns=_START_NS)
             self._machine.check()  # so that its clock is open, and a reboot is detected
             self._stack = stack.pop_all()
@@ -268,7 +212,7 @@ class Session:
             InputError: it is an image's default command, and the image has none.
         """
         environment = dict(LIVE_ENVIRONMENT if environment is None else environment)
-        root = self._roots.get(node) if own_root else None
+        root = self._files.roots.get(node) if own_root else None
         rooted = root is not None and root.runs(argv)
         if self._packages and not rooted:
             before = environment.get("PYTHONPATH")
@@ -306,7 +250,7 @@ class Session:
     def signal(self, task: Task, number: int) -> None:
         """Send a signal to a process and all of its group."""
         if task.status is None:
-            self._send_order("signal", process=task.number, signal=number)
+            self._fire_and_forget("signal", process=task.number, signal=number)
 
     def signal_host(self, node: str, number: int) -> None:
         """Send a signal to all processes at a host, whoever started them."""
@@ -315,12 +259,11 @@ class Session:
 
     def resize(self, task: Task, rows: int, columns: int) -> None:
         """Set the size of a process's terminal."""
-        self._send_order("resize", process=task.number, rows=rows, columns=columns)
+        self._fire_and_forget("resize", process=task.number, rows=rows, columns=columns)
 
     def write_stdin(self, task: Task, data: bytes) -> None:
         """Give a process input; b"" ends it, unless it has a terminal."""
-        for start in range(0, max(len(data), 1), _FILE_CHUNK):
-            self._line.send(b"d", task.number, data[start : start + _FILE_CHUNK])
+        self.send_data(task.number, data)
 
     def at_prompt(self, task: Task) -> bool:
         """Return whether a line is expected to be typed at a process's terminal."""
@@ -365,7 +308,7 @@ class Session:
         Returns:
             Which: "time", "ended", "output", "finished", "prompts", "keys" or "held" (see `hold`).
         """
-        self.begin(
+        self.resume(
             until_ns=until_ns,
             ended=ended,
             output=output,
@@ -375,13 +318,13 @@ class Session:
         )
         while not self.is_held:
             self.wait(_CHECK_EVERY_S)
-        return self.why
+        return self.stop_reason
 
     def run_pending(self) -> None:
         """Run everything that can run at this moment; no time passes except for clock reads."""
         self.run_until(until_ns=0)
 
-    def begin(
+    def resume(
         self,
         *,
         until_ns: int | None = None,
@@ -393,7 +336,7 @@ class Session:
     ) -> None:
         """Begin to let time pass; `wait` until it `is_held` again. See `run_until`."""
         self.pause()
-        self._going = self._send(
+        self._going = self.send(
             "go",
             until_ns=until_ns,
             ended=[task.number for task in ended],
@@ -407,14 +350,14 @@ class Session:
     def is_held(self) -> bool:
         """Return whether time is stopped."""
         if self._going is not None and self._going in self._answers:
-            self.why = self._answers.pop(self._going).text("why")
+            self.stop_reason = self._answers.pop(self._going).text("why")
             self._going = None
         return self._going is None
 
     def hold(self) -> None:
         """Stop time: a caller that waits in `run_until` gets "held"."""
         if not self.is_held:
-            self._send_order("hold")
+            self._fire_and_forget("hold")
 
     def pause(self) -> None:
         """Hold the machine if it is not held, and wait until it is."""
@@ -425,7 +368,7 @@ class Session:
     def set_pace(self, pace: Pace | None) -> None:
         """Set how fast virtual time may pass, when it does; as fast as it can, if None."""
         self._line.set_pace(pace)
-        self._send_order("ask")
+        self._fire_and_forget("ask")
 
     def wait(self, timeout_s: float, *, also: Sequence[int] = ()) -> list[int]:
         """Process messages from the guest.
@@ -469,104 +412,30 @@ class Session:
     # ----------------------------------------------------------------- files
 
     def take_roots(self, roots: Mapping[str, HostRoot]) -> None:
-        """Create separate roots for hosts that are built after that.
-
-        Args:
-            roots: by host; existing ones are skipped.
-
-        Raises:
-            InputError: the machine did not get an image when it was booted.
-            MachineError: the guest failed.
-        """
-        new = {host: root for host, root in roots.items() if host not in self._roots}
-        for host, root in new.items():
-            if root.shown not in self._images:
-                raise InputError(
-                    f"{host}: the machine does not have the image {root.image}, which has to be "
-                    "specified when it boots: add it to longfat.Network(images=[...])"
-                )
-        if new:
-            answer = self.order("roots", roots={host: one.order(host) for host, one in new.items()})
-            if "rejected" in answer:
-                raise MachineError(f"the root of a host: {answer.text('rejected')}")
-            self._roots |= new
+        """Create separate roots for hosts; see `GuestFiles.take_roots`, as for all below."""
+        self._files.take_roots(roots)
 
     def write_file(self, path: str, data: bytes, *, mode: int = 0o644, node: str = "") -> None:
-        """Write a file in the guest.
-
-        Args:
-            path: its path.
-            data: its content.
-            mode: its mode.
-            node: the host with the root for it, if it has one.
-
-        Raises:
-            RejectedError: the guest failed.
-        """
-        self.pause()
-        number = self._send("write", path=path, mode=mode, node=self._root_of(node))
-        for start in range(0, len(data), _FILE_CHUNK):
-            self._line.send(b"d", 0, data[start : start + _FILE_CHUNK])
-        self._line.send(b"d", 0, b"")
-        self._check_refused(self._answer(number), path)
+        """Write a file in the guest."""
+        self._files.write(path, data, mode=mode, node=node)
 
     def write_everywhere(self, path: str, data: bytes) -> None:
-        """Write a file that all nodes see, whatever their roots.
-
-        Raises:
-            RejectedError: the guest failed.
-        """
-        for node in ("", *self._roots):
-            self.write_file(path, data, node=node)
-
-    def _root_of(self, node: str) -> str:
-        return node if node in self._roots else ""
+        """Write a file that all nodes see, whatever their roots."""
+        self._files.write_everywhere(path, data)
 
     def put_files(self, files: Iterable[File], *, in_roots: bool = True) -> None:
-        """Write a case's files, even where the guest cannot.
-
-        Args:
-            files: the files; their folders are created.
-            in_roots: write them into hosts' own roots, too.
-
-        Raises:
-            InputError: the guest failed.
-        """
-        self.pause()
-        given = [file.to_json() for file in files]
-        for node in ("", *(self._roots if in_roots else ())):
-            answer = self.order("files", files=given, node=node)
-            if "words" in answer:
-                raise InputError(f"files: {answer.text('path')}: {answer.text('words')}")
+        """Write a case's files, even where the guest cannot."""
+        self._files.put(files, in_roots=in_roots)
 
     def read_file(self, path: str, *, node: str = "", max_bytes: int = MAX_FILE_BYTES) -> bytes:
-        """Return the contents of a file of the guest.
-
-        Args:
-            path: its path.
-            node: the host with the root that contains it, if it has one.
-            max_bytes: how large it may be.
-
-        Raises:
-            RejectedError: the guest could not read it, or it is larger.
-            MachineError: the guest sends more than it was asked for.
-        """
-        self.pause()
-        self._file = file = _ReadFile(path, max_bytes)
-        try:
-            answer = self._answer(
-                self._send("read", path=path, node=self._root_of(node), max_bytes=max_bytes)
-            )
-        finally:
-            self._file = None
-        self._check_refused(answer, path)
-        return b"".join(file.data)
+        """Return the contents of a file of the guest."""
+        return self._files.read(path, node=node, max_bytes=max_bytes)
 
     # -------------------------------------------------------------- exchange
 
     def order(self, do: str, **fields: Any) -> Message:
         """Send the agent an order and return its answer."""
-        return self._answer(self._send(do, **fields))
+        return self.answer(self.send(do, **fields))
 
     def sample(
         self, number: int, probes: Sequence[dict[str, Any]], take: Callable[[int, bytes], None]
@@ -593,35 +462,37 @@ class Session:
         self._on_samples.pop(number, None)
         return answer.text("failed") if "failed" in answer else ""
 
-    def _send(self, do: str, **fields: Any) -> int:
+    def send(self, do: str, **fields: Any) -> int:
+        """Send the agent an order and return its number, for `answer`."""
         self._last += 1
         self._line.order(self._last, do, **fields)
         return self._last
 
-    def _send_order(self, do: str, **fields: Any) -> None:
-        """Send an order without waiting for an answer."""
-        self._unasked.add(self._send(do, **fields))
+    def send_data(self, number: int, data: bytes) -> None:
+        """Send data to a process, or, if the number is 0, of a file; b"" ends it."""
+        for start in range(0, max(len(data), 1), _CHUNK):
+            self._line.send(b"d", number, data[start : start + _CHUNK])
 
-    def _answer(self, number: int) -> Message:
+    def answer(self, number: int) -> Message:
+        """Wait for the answer to an order, and return it."""
         while number not in self._answers:
             self.wait(_CHECK_EVERY_S)
         return self._answers.pop(number)
 
-    def _check_refused(self, answer: Message, path: str) -> None:
-        if "rejected" in answer:
-            raise RejectedError(f"{path}: {answer.text('rejected')}")
+    def _fire_and_forget(self, do: str, **fields: Any) -> None:
+        """Send an order without waiting for an answer."""
+        self._without_answer.add(self.send(do, **fields))
 
     def _handle(self, frame: Frame) -> None:
         if frame.kind == b"a":
             answer = frame.message()
             self.now_ns = max(self.now_ns, answer.number("now_ns"))
-            if frame.number in self._unasked:
-                self._unasked.remove(frame.number)
+            if frame.number in self._without_answer:
+                self._without_answer.remove(frame.number)
             else:
                 self._answers[frame.number] = answer
         elif frame.kind == b"d":
-            if self._file is not None:
-                self._file.take(frame.payload)
+            self._files.receive(frame.payload)
         elif frame.kind == b"s":
             if (take := self._on_samples.get(frame.number)) is not None and frame.payload:
                 take(frame.payload[0], frame.payload[1:])

@@ -1,9 +1,11 @@
-"""A process of a session, and what is kept of its output."""
+"""A process of a session, what is kept of its output, and the error for what the guest rejects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from longfat.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,3 +63,15 @@ class Task:
         (self.errors if is_error else self.output).extend(data[: max(room, 0)])
         self.is_full = len(data) > room
         return self.is_full
+
+
+class RejectedError(InputError):
+    """The guest rejected a request.
+
+    Attributes:
+        status: the exit status of a shell for it.
+    """
+
+    def __init__(self, words: str, *, status: int = 1) -> None:
+        super().__init__(words)
+        self.status = status

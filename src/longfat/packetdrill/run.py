@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.common.decoding import MOST_BYTES, decode, parse_json, read_bytes
+from longfat.common.decoding import MAX_BYTES, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
 from longfat.engine.init import (
@@ -257,7 +257,7 @@ def read_outcome(path: Path, *, wall_s: float) -> Result:
         MachineError: it is no outcome.
     """
     data = parse_json(
-        read_bytes(path, most_bytes=MOST_BYTES, where="the outcome", error=MachineError),
+        read_bytes(path, most_bytes=MAX_BYTES, where="the outcome", error=MachineError),
         where="the outcome",
         error=MachineError,
     )

@@ -44,7 +44,7 @@ SETTINGS: dict[str, Any] = {
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a cache of images of its own."""
     place = tmp_path / "cache"
-    monkeypatch.setattr(store, "root", lambda: place)
+    monkeypatch.setattr(store, "cache_root", lambda: place)
     return place
 
 
@@ -201,12 +201,12 @@ def test_bombs_are_refused_before_anything_is_written(
 ) -> None:
     many = layer(*(file(str(number)) for number in range(50)))
     large = layer(file("zeros", "\0" * (1 << 20)))
-    monkeypatch.setattr(tree, "MOST_ENTRIES", 20)
+    monkeypatch.setattr(tree, "MAX_ENTRIES", 20)
     assert "more than 20 files and folders" in refused(oci([many]), tmp_path)
-    monkeypatch.setattr(tree, "MOST_ENTRIES", 1000)
-    monkeypatch.setattr(tree, "MOST_BYTES", 1 << 19)
+    monkeypatch.setattr(tree, "MAX_ENTRIES", 1000)
+    monkeypatch.setattr(tree, "MAX_BYTES", 1 << 19)
     assert "its files are larger than" in refused(oci([large]), tmp_path)
-    monkeypatch.setattr(layers, "MOST_BYTES", 1 << 10)
+    monkeypatch.setattr(layers, "MAX_BYTES", 1 << 10)
     assert "larger than longfat unpacks" in refused(oci([large]), tmp_path)
     claimed = bytearray(layer(Entry(path="huge", content=b"x")))
     claimed[124:136] = b"77777777777\0"  # of 8 GB, of which nothing is there

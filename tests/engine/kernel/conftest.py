@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from longfat.common.checksum import write_sums
-from longfat.engine.kernel import cache, installed, kernel_org, manifest, recipe
+from longfat.engine.kernel import cache, kernel_org, manifest, recipe
+from longfat.engine.kernel.job import Step
 from longfat.engine.kernel.manifest import Kernel, Manifest
-from longfat.engine.kernel.progress import Step
 from tests.engine.kernel.archive import Key, end_agent, make_key
 
 
@@ -61,7 +61,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("LONGFAT_CACHE", str(folder))
     # Nor is there one that somebody has installed beside the tests.
-    monkeypatch.setattr(installed, "PACKAGE", "longfat_kernels_of_tests")
+    monkeypatch.setattr(cache, "WHEEL_PACKAGE", "longfat_kernels_of_tests")
     return folder
 
 

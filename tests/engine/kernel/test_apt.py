@@ -15,10 +15,10 @@ from typing import Protocol
 
 import pytest
 
-from longfat.engine.kernel import apt, downloads
+from longfat.engine.kernel import apt, sources
 from longfat.engine.kernel.apt_sources import MIRROR
-from longfat.engine.kernel.progress import Step
-from longfat.engine.kernel.source import NotOfferedError, Source
+from longfat.engine.kernel.job import Step
+from longfat.engine.kernel.sources import NotOfferedError, Source
 from longfat.errors import HostError
 from tests.engine.kernel.archive import (
     Key,
@@ -119,7 +119,7 @@ def test_the_newest_of_another_release(empty_cache: Path, report_log: ReportLog)
     assert report_log.words(Step.SEARCH)[1:] == ["apt-get, packages of bookworm"]
     assert _fetch("6.1.9", report=report_log).path.parent.name == "6.1.9-1"
     assert _left(empty_cache) == ["6.1.11-1", "6.1.9-1"]
-    assert downloads.versions() == ["6.1.9-1", "6.1.11-1"]
+    assert sources.downloaded_versions() == ["6.1.9-1", "6.1.11-1"]
 
 
 @pytest.mark.usefixtures("archive", "empty_cache")

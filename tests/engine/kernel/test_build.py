@@ -19,11 +19,11 @@ from longfat.engine.kernel import (
     Progress,
     Step,
     cache,
-    downloads,
     find,
     manifest,
     manifest_of,
     recipe,
+    sources,
 )
 from longfat.engine.kernel.build import build
 from longfat.errors import HostError, InputError
@@ -287,9 +287,9 @@ def test_another_release_is_tried_if_the_patches_do_not_apply(
 
 
 def _keep(tarball: Path, name: str) -> None:
-    with downloads.downloading() as scratch:
+    with sources.downloading() as scratch:
         shutil.copy(tarball, scratch / "linux.tar.xz")
-        downloads.keep(scratch / "linux.tar.xz", name=name, origin="somewhere")
+        sources.keep_download(scratch / "linux.tar.xz", name=name, origin="somewhere")
 
 
 def test_when_make_fails_its_last_words_are_shown(empty_cache: Path, tree: Path) -> None:

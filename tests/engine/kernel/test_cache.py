@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from longfat.common.checksum import write_sums
+from longfat.common.folder_store import cache_root
 from longfat.engine.kernel import cache
 from longfat.engine.kernel.manifest import Kernel
 from longfat.errors import HostError
@@ -39,7 +40,7 @@ def _start_builder(digest: str, mark: Path, seconds: float) -> subprocess.Popen[
 
 
 def test_the_environment_names_the_cache(empty_cache: Path) -> None:
-    assert cache.root() == empty_cache
+    assert cache_root() == empty_cache
     assert cache.kernels() == []
 
 
@@ -48,7 +49,7 @@ def test_a_relative_cache_is_where_we_stand(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LONGFAT_CACHE", "here")
-    assert cache.root() == tmp_path / "here"
+    assert cache_root() == tmp_path / "here"
 
 
 def test_kernels_are_listed_old_to_new(plant: Plant) -> None:

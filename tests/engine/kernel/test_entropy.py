@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from longfat.engine.kernel import make, recipe, toolchain
-from longfat.engine.kernel.commands import Log
+from longfat.engine.kernel import recipe, steps, toolchain
+from longfat.engine.kernel.steps import Log
 
 # Asks for bytes as the kernel does, in pieces of odd sizes too.
 _ASKER = """
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     env = toolchain.environment(temporary=folder, objects=folder)
     log = Log(folder / "log", kept_as=folder / "kept", env=env)
     (shim,) = [path for path in recipe.load("6.1").shims if path.stem == "entropy"]
-    make.compile_shim(shim, to=folder / "entropy.so", log=log)
+    steps.compile_shim(shim, to=folder / "entropy.so", log=log)
     assert "warning" not in (folder / "log").read_text()
     subprocess.run(
         ["gcc", "-x", "c", "-o", folder / "asker", "-"], input=_ASKER, text=True, check=True
@@ -89,5 +89,5 @@ def test_the_same_source_gives_the_same_library(folder: Path, tmp_path: Path) ->
         env=toolchain.environment(temporary=tmp_path, objects=tmp_path),
     )
     for shim in recipe.load("6.1").shims:
-        make.compile_shim(shim, to=tmp_path / f"{shim.stem}.so", log=log)
+        steps.compile_shim(shim, to=tmp_path / f"{shim.stem}.so", log=log)
     assert (tmp_path / "entropy.so").read_bytes() == (folder / "entropy.so").read_bytes()

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from longfat.engine.kernel import downloads, kernel_org
-from longfat.engine.kernel.progress import Step
-from longfat.engine.kernel.source import NotOfferedError, Source
+from longfat.engine.kernel import kernel_org, sources
+from longfat.engine.kernel.job import Step
+from longfat.engine.kernel.sources import NotOfferedError, Source
 from longfat.errors import HostError, InputError
 from tests.engine.kernel.archive import Key, serving
 from tests.engine.kernel.conftest import ReportLog
@@ -110,8 +110,8 @@ def test_the_newest_of_a_series(fetch: Fetch, empty_cache: Path, report_log: Rep
 
 def test_a_release(fetch: Fetch, empty_cache: Path) -> None:
     assert fetch("6.1.9").sha256 == _digest("6.1.9")
-    assert downloads.find("6.1.9") is not None
-    assert downloads.find("6.1.10") is None
+    assert sources.find_download("6.1.9") is not None
+    assert sources.find_download("6.1.10") is None
     assert _left(empty_cache) == ["6.1.9"]
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from longfat.engine.kernel import downloads, locate
-from longfat.engine.kernel.progress import Step
-from longfat.engine.kernel.source import Source
+from longfat.engine.kernel import locate, sources
+from longfat.engine.kernel.job import Step
+from longfat.engine.kernel.sources import Source
 from longfat.errors import HostError, InputError
 from tests.engine.kernel.conftest import ReportLog
 
@@ -22,10 +22,10 @@ def packages(tmp_path: Path) -> Path:
 
 
 def _keep(name: str, content: bytes = b"x") -> Source:
-    with downloads.downloading() as scratch:
+    with sources.downloading() as scratch:
         tarball = scratch / "linux.tar.xz"
         tarball.write_bytes(content)
-        return downloads.keep(tarball, name=name, origin="somewhere")
+        return sources.keep_download(tarball, name=name, origin="somewhere")
 
 
 @pytest.mark.usefixtures("empty_cache")
@@ -108,7 +108,7 @@ def test_another_release_where_the_tested_one_cannot_be_had(report_log: ReportLo
 @pytest.mark.usefixtures("empty_cache")
 def test_two_that_want_one_source_download_it_once(report_log: ReportLog) -> None:
     here = []
-    with downloads.alone("5.99", on_wait=lambda: None):
+    with sources.download_lock("5.99", on_wait=lambda: None):
         other = threading.Thread(
             target=lambda: here.append(locate.find("5.99.1", report=report_log))
         )
@@ -135,11 +135,11 @@ def test_a_folder_that_is_no_download_is_none(empty_cache: Path) -> None:
     kept = _keep("6.6.5")
     (empty_cache / "sources/6.6.6").mkdir()
     (empty_cache / "sources/notes").write_text("")
-    assert downloads.find("6.6") == kept
+    assert sources.find_download("6.6") == kept
     (kept.path.parent / "SHA256SUMS").unlink()
-    assert downloads.find("6.6") is None
+    assert sources.find_download("6.6") is None
     shutil.rmtree(empty_cache)
-    assert downloads.versions() == []
+    assert sources.downloaded_versions() == []
 
 
 @pytest.mark.parametrize("name", ["../6.1", "6.1/..", ".6", "", "6.1\n"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.engine.kernel import patch, recipe
+from longfat.engine.kernel import recipe, steps
 from longfat.errors import HostError
 
 
@@ -116,4 +116,4 @@ def test_patches_of_variants_change_arch_um_only() -> None:
     for series in recipe.variant_series("clock"):
         patches = recipe.load(series, variant="clock").patches
         assert "10-host-clock.patch" in [path.name for path in patches]
-        patch.check(patches)
+        steps.check_patches(patches)

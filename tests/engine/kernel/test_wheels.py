@@ -20,17 +20,7 @@ from packaging.version import Version
 
 from longfat.cli.kernel import kernel as command
 from longfat.common.checksum import write_sums
-from longfat.engine.kernel import (
-    Kernel,
-    cache,
-    find,
-    fits,
-    installed,
-    manifest,
-    manifest_of,
-    recipe,
-    wheel_of,
-)
+from longfat.engine.kernel import Kernel, cache, find, fits, manifest, manifest_of, recipe, wheel_of
 from longfat.engine.kernel.build import build
 from longfat.engine.kernel.manifest import Manifest
 from longfat.errors import HostError
@@ -78,10 +68,10 @@ def site(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     _install(wheel, folder)
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(str(folder))
-    every = installed.folders
+    every = cache.wheel_folders
     # Those that somebody has installed beside the tests are not meant.
     monkeypatch.setattr(
-        installed, "folders", lambda: (path for path in every() if folder in path.parents)
+        cache, "wheel_folders", lambda: (path for path in every() if folder in path.parents)
     )
     return folder
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from longfat.common.process import find_program
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel
 from longfat.engine.machine import Machine, Pace, reserve_cpu, watchdog
 from longfat.engine.machine.pace import Pacer
-from longfat.engine.machine.process import find_program
 from tests.conftest import own_folder, processes_running, write_init
 
 SLEEPS = (

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from longfat.common.process import descendants
 from longfat.engine.kernel import Kernel
 from longfat.engine.machine import Machine, Quota, current_sandbox, landlock_version, reserve_cpu
-from longfat.engine.machine.process import descendants
 from longfat.engine.sandbox.sandbox import Sandbox
 from longfat.engine.sandbox.syscalls import filter_program
 from longfat.errors import MachineError

@@ -20,7 +20,7 @@ import pytest
 from longfat.engine.kernel import Kernel
 from longfat.errors import InputError, MachineError
 from longfat.execution.cache import ResultCache, result_cache_root
-from longfat.execution.cache.store import MOST_DAMAGED
+from longfat.execution.cache.store import MAX_DAMAGED
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import damage
 from longfat.model.case import Case
@@ -195,13 +195,13 @@ def test_bytes_that_kept_size_and_time_are_found(tmp_path: Path, run: Run) -> No
 
 def test_few_damaged_results_are_kept(run: Run, tmp_path: Path) -> None:
     cache = ResultCache()
-    for count in range(MOST_DAMAGED + 3):
+    for count in range(MAX_DAMAGED + 3):
         cache.put(run)
         (cache.place(run.key) / "manifest.json").write_text(str(count))
         assert get(cache, run.key, tmp_path / "second") is None
     kept = cache.unreadable()
-    assert len(kept) == MOST_DAMAGED
-    assert (kept[-1] / "manifest.json").read_text() == str(MOST_DAMAGED + 2)
+    assert len(kept) == MAX_DAMAGED
+    assert (kept[-1] / "manifest.json").read_text() == str(MAX_DAMAGED + 2)
     for one in kept:
         cache.clear(one)
     assert cache.unreadable() == []

@@ -22,7 +22,7 @@ from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
 from longfat.execution.case_runner import Progress
 from longfat.execution.cost import expected_cost
-from longfat.execution.executor import RunId, RunTask
+from longfat.execution.executor import RunId, RunObserver, RunTask
 from longfat.execution.runs import Run
 from longfat.model.case import Case
 from longfat.model.network import Host, Link, Network
@@ -35,7 +35,7 @@ _DASK = Path(sys.executable).with_name("dask")
 _PYTHONPATH = os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "src")))
 
 
-class Hearer:
+class Hearer(RunObserver):
     """A listener that caches, and says when something happens."""
 
     def __init__(self) -> None:

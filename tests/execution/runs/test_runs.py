@@ -9,7 +9,7 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.errors import InputError
-from longfat.execution.runs import Played, Run, Tool, load_run, staged_run
+from longfat.execution.runs import GuestReport, Run, Tool, load_run, staged_run
 from longfat.execution.runs.run import damage
 from longfat.model.case import Case
 
@@ -22,15 +22,15 @@ def keep(out: Path, case: Case, kernel: Kernel, *, wall_s: float = 1, text: str 
         (staged.folder / "raw" / "a.txt").write_text(text)
         (staged.folder / "raw" / "a.txt.err").write_text("")
         (staged.folder / "outcome.json").write_text("{}")
-        played = Played(
+        report = GuestReport(
             virtual_s=2.5,
             epoch_s=1700000002.0,
             flow_times={},
         )
-        return staged.keep(
+        return staged.publish(
             kernel=kernel,
             tools={"tc": Tool(version="1", digest="ab")},
-            played=played,
+            report=report,
             wall_s=wall_s,
             peak_bytes=1 << 20,
             sandbox="namespaces",

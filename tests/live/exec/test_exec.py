@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import HostError
-from longfat.live.exec.open_vswitch import check_open_vswitch
+from longfat.live.exec.compat import check_open_vswitch
 from tests.command import run_command
 from tests.live.exec.command import EXEC, READY_WITHIN_S, read_until, run, start
 from tests.paths import LONGFAT

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from longfat.live.rpc.calls import CALLS
-from longfat.live.rpc.requests import MOST_LINE_BYTES
+from longfat.live.rpc.requests import MAX_LINE_BYTES
 from tests.command import run_command
 from tests.live.rpc.conftest import Program
 from tests.paths import LONGFAT
@@ -173,7 +173,7 @@ def test_lines_that_are_no_requests_are_told_and_the_session_goes_on(start: Star
         (b'{"jsonrpc": "1.0", "id": 5, "method": "clock.now"}', "invalid_request", 5),
         (b'{"jsonrpc": "2.0", "id": 5, "method": "clock.now", "params": []}', "invalid_params", 5),
         (deep + b"[" * 900 + b"]" * 900 + b"}}", "invalid_params", 7),
-        (b"x" * (2 * MOST_LINE_BYTES), "invalid_request", None),
+        (b"x" * (2 * MAX_LINE_BYTES), "invalid_request", None),
     ):
         program.write(line)
         answer = program.read()

@@ -21,8 +21,8 @@ add 27 and 95 ms to a start of 80 ms.
 
 from longfat.common.decoding._decoding import Decoder, decode, describe
 from longfat.common.decoding._reading import (
-    MOST_BYTES,
-    MOST_RAW_BYTES,
+    MAX_BYTES,
+    MAX_RAW_BYTES,
     open_regular,
     parse_json,
     quoted,
@@ -31,8 +31,8 @@ from longfat.common.decoding._reading import (
 )
 
 __all__ = [
-    "MOST_BYTES",
-    "MOST_RAW_BYTES",
+    "MAX_BYTES",
+    "MAX_RAW_BYTES",
     "Decoder",
     "decode",
     "describe",

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from longfat.common.decoding._reading import LONGEST_QUOTE, MakeError, quoted
+from longfat.common.decoding._reading import MAX_QUOTE, MakeError, quoted
 from longfat.errors import InputError
 
-_MOST_WHOLE = 2**63 - 1
+_MAX_INTEGER = 2**63 - 1
 
 
 _T = TypeVar("_T")
@@ -181,7 +181,7 @@ def describe(value: Any) -> str:
             return "null"
         case bool():
             return "true" if value else "false"
-        case int() if abs(value) > _MOST_WHOLE:
+        case int() if abs(value) > _MAX_INTEGER:
             return "a number of more than 64 bits"
         case int() | float():
             return str(value)
@@ -201,7 +201,7 @@ def _read_bool(data: Any) -> bool:
 
 
 def _read_int(data: Any) -> int:
-    if type(data) is int and -_MOST_WHOLE - 1 <= data <= _MOST_WHOLE:
+    if type(data) is int and -_MAX_INTEGER - 1 <= data <= _MAX_INTEGER:
         return data
     raise _misfit(data, "a whole number of at most 64 bits")
 
@@ -209,7 +209,7 @@ def _read_int(data: Any) -> int:
 def _read_float(data: Any) -> float:
     if type(data) is float and math.isfinite(data):
         return data
-    if type(data) is int and -_MOST_WHOLE - 1 <= data <= _MOST_WHOLE:
+    if type(data) is int and -_MAX_INTEGER - 1 <= data <= _MAX_INTEGER:
         return data
     raise _misfit(data, "a finite number")
 
@@ -281,7 +281,7 @@ def _mapping_reader(item: _Reader) -> _Reader:
 
 
 def _step(name: str) -> str:
-    return name if len(name) <= LONGEST_QUOTE and name.isprintable() else quoted(name)
+    return name if len(name) <= MAX_QUOTE and name.isprintable() else quoted(name)
 
 
 def _union_reader(kinds: tuple[Any, ...], rules: _Rules) -> _Reader:

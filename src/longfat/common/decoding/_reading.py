@@ -14,16 +14,16 @@ from typing import Any
 
 from longfat.errors import InputError, LongfatError
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """The maximum size of a JSON file written by longfat itself."""
 
-MOST_RAW_BYTES = 64 << 20
+MAX_RAW_BYTES = 64 << 20
 """The maximum size of a tool's report that is read as a whole."""
 
 # The maximum memory of a value in JSON, approximately.
 _BYTES_OF_A_VALUE = 80
-_MOST_MEMORY_BYTES = 600 << 20
-LONGEST_QUOTE = 40
+_MAX_MEMORY_BYTES = 600 << 20
+MAX_QUOTE = 40
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 MakeError = Callable[[str], LongfatError]
@@ -76,7 +76,7 @@ def read_bytes(
 def read_json(
     path: Path,
     *,
-    most_bytes: int = MOST_BYTES,
+    most_bytes: int = MAX_BYTES,
     where: str = "",
     error: MakeError = InputError,
     foreign: bool = False,
@@ -116,7 +116,7 @@ def parse_json(
             Infinity, thousands of digits, half of a surrogate pair.
     """
     values = sum(content.count(mark) for mark in (b",", b"[", b"{"))
-    if values * _BYTES_OF_A_VALUE > _MOST_MEMORY_BYTES:
+    if values * _BYTES_OF_A_VALUE > _MAX_MEMORY_BYTES:
         raise error(f"{where}: JSON with about {values:,} values, which is too many")
     try:
         text = content.decode("utf-8")
@@ -149,4 +149,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def quoted(text: str) -> str:
     """Return a text in quotes, truncated if it is long."""
-    return repr(text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}...")
+    return repr(text if len(text) <= MAX_QUOTE else f"{text[: MAX_QUOTE - 3]}...")

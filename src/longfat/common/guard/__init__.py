@@ -13,14 +13,14 @@ to guard is removed by another process, `remover.py`, if this one cannot: see `_
 """
 
 from longfat.common.guard._guarded import FIRST_INHERITED, Guarded
-from longfat.common.guard._scratch import doomed_folder, scratch_folder, sweep
+from longfat.common.guard._scratch import scratch_folder, sweep, temporary_folder
 from longfat.common.guard.remover import remove_tree
 
 __all__ = [
     "FIRST_INHERITED",
     "Guarded",
-    "doomed_folder",
     "remove_tree",
     "scratch_folder",
     "sweep",
+    "temporary_folder",
 ]

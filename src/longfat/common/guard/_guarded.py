@@ -7,13 +7,14 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from longfat.errors import HostError
 
+_CHECK_EVERY_S = 0.2
 _GUARDIAN = Path(__file__).with_name("guardian.py")
 
 FIRST_INHERITED = 1000
@@ -112,6 +113,26 @@ class Guarded:
             elif line is not None:
                 self._status = int(line.removeprefix("ended "))
         return self._status
+
+    def lines(self, fd: int) -> Iterator[bytes]:
+        """Yield the command's output line by line, until it has ended.
+
+        The end of the pipe is not the command's end: its guard holds the pipe open.
+
+        Args:
+            fd: the near end of the pipe that the command writes to.
+        """
+        unread = b""
+        while True:
+            ended = self.wait(timeout_s=0)
+            while select.select([fd], [], [], 0 if ended is not None else _CHECK_EVERY_S)[0]:
+                data = os.read(fd, 65536)
+                if not data:
+                    break
+                *lines, unread = (unread + data).split(b"\n")
+                yield from lines
+            if ended is not None:
+                return
 
     def close(self) -> None:
         """Kill what is still running, remove the scratch folder, and wait until both are gone."""

@@ -35,27 +35,27 @@ class _Remover:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._noted: dict[str, None] = {}
+        self._registered: dict[str, None] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
 
-    def note(self, path: Path) -> None:
+    def register(self, path: Path) -> None:
         """Register a file or folder before it is created, for removal if this process dies."""
         with self._lock:
             if self._owner != os.getpid():  # in a child of a fork: it belongs to the parent
-                self._noted.clear()
+                self._registered.clear()
                 self._process = None
             name = _hex(path)
-            self._noted[name] = None
+            self._registered[name] = None
             if not self._send(f"+{name}\n"):
                 self._start()
 
-    def cross_out(self, path: Path) -> None:
+    def unregister(self, path: Path) -> None:
         """Unregister a file or folder that is gone or is to stay."""
         with self._lock:
             name = _hex(path)
-            if self._owner == os.getpid() and name in self._noted:
-                del self._noted[name]
+            if self._owner == os.getpid() and name in self._registered:
+                del self._registered[name]
                 self._send(f"-{name}\n")
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class _Remover:
             start_new_session=True,
         )
         self._owner = os.getpid()
-        self._send("".join(f"+{name}\n" for name in self._noted))
+        self._send("".join(f"+{name}\n" for name in self._registered))
         # The earlier folders may have been of another kind: register them all.
         _sweep_scratch()
 
@@ -100,7 +100,7 @@ atexit.register(_remover.close)
 
 
 @contextlib.contextmanager
-def doomed_folder(parent: Path, *, prefix: str, suffix: str = "") -> Iterator[Path]:
+def temporary_folder(parent: Path, *, prefix: str, suffix: str = "") -> Iterator[Path]:
     """Create a folder; if it has not been moved away by the end of the context, it is removed.
 
     Args:
@@ -116,7 +116,7 @@ def doomed_folder(parent: Path, *, prefix: str, suffix: str = "") -> Iterator[Pa
     """
     while True:
         folder = parent.resolve() / f"{prefix}{secrets.token_urlsafe(6)}{suffix}"
-        _remover.note(folder)
+        _remover.register(folder)
         try:
             folder.mkdir(mode=0o700)
             lock = _locked(folder)
@@ -127,11 +127,11 @@ def doomed_folder(parent: Path, *, prefix: str, suffix: str = "") -> Iterator[Pa
             finally:
                 # The remover may have been killed; a large folder takes seconds to remove,
                 # in which the same may happen to this process.
-                _remover.note(folder)
+                _remover.register(folder)
                 remove_tree(folder)
                 os.close(lock)
         finally:
-            _remover.cross_out(folder)
+            _remover.unregister(folder)
         return
 
 
@@ -146,7 +146,7 @@ def scratch_folder() -> Iterator[Path]:
         OSError: it cannot be created.
     """
     _sweep_scratch()
-    with doomed_folder(Path(tempfile.gettempdir()), prefix=_PREFIX) as folder:
+    with temporary_folder(Path(tempfile.gettempdir()), prefix=_PREFIX) as folder:
         yield folder
 
 

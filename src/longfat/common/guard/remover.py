@@ -33,15 +33,15 @@ def main() -> None:
     """Register names until the lifeline ends, and remove their files and folders."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
-    noted: dict[str, None] = {}
+    registered: dict[str, None] = {}
     for line in sys.stdin.buffer:
         if line.endswith(b"\n"):  # otherwise the parent died in the write, and created nothing
             name = os.fsdecode(bytes.fromhex(line[1:].decode()))
             if line.startswith(b"+"):
-                noted[name] = None
+                registered[name] = None
             else:
-                noted.pop(name, None)
-    for name in noted:
+                registered.pop(name, None)
+    for name in registered:
         remove_tree(name, within_s=_PATIENCE_S)
 
 

@@ -29,16 +29,16 @@ from longfat.common.suggest import listed
 from longfat.engine.images.layers import Bounded, Layer
 from longfat.errors import InputError
 
-MOST_LAYERS = 500
+MAX_LAYERS = 500
 """The maximum number of layers of an image; Docker's own limit is 127."""
 
 ARCHITECTURE, SYSTEM = "amd64", "linux"
 """The platform that a machine can run, in the terms of images."""
 
-_MOST_JSON_BYTES = 8 << 20
-_MOST_MEMBERS = 20_000
-_MOST_LINKS = 8
-_MOST_INDEXES = 4
+_MAX_JSON_BYTES = 8 << 20
+_MAX_MEMBERS = 20_000
+_MAX_LINKS = 8
+_MAX_INDEXES = 4
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5": "zstd", b"BZ": "bzip2", b"\xfd7": "xz"}
 _INDEXES = (
@@ -145,7 +145,7 @@ class _Tar:
 
     def _look(self) -> None:
         with tarfile.open(fileobj=self._file, mode="r:", tarinfo=Bounded) as tar:
-            for _ in range(_MOST_MEMBERS):
+            for _ in range(_MAX_MEMBERS):
                 info = tar.next()
                 if info is None:
                     return
@@ -163,7 +163,7 @@ class _Tar:
     def open(self, name: str) -> IO[bytes] | None:
         """See `_Box`."""
         name = posixpath.normpath(name)
-        for _ in range(_MOST_LINKS):
+        for _ in range(_MAX_LINKS):
             if name not in self._links:
                 break
             name = self._links[name]
@@ -329,9 +329,9 @@ def _json(box: _Box, name: str, kind: type[T], *, digest: str = "") -> tuple[T, 
     if file is None:
         raise InputError(f"{name} is not in it: it is incomplete")
     with file:
-        content = file.read(_MOST_JSON_BYTES + 1)
-    if len(content) > _MOST_JSON_BYTES:
-        raise InputError(f"{name} in it is larger than {_MOST_JSON_BYTES >> 20} MB")
+        content = file.read(_MAX_JSON_BYTES + 1)
+    if len(content) > _MAX_JSON_BYTES:
+        raise InputError(f"{name} in it is larger than {_MAX_JSON_BYTES >> 20} MB")
     if digest and (found := f"sha256:{hashlib.sha256(content).hexdigest()}") != digest:
         raise InputError(f"{name} in it has the digest {found}: it was damaged or changed")
     data = parse_json(content, where=f"{name} in it", foreign=True)
@@ -355,7 +355,7 @@ def _image(box: _Box) -> Image:
 def _of_layout(box: _Box) -> Image:
     index, _ = _json(box, _LAYOUT, _Index)
     chosen = _chosen(index)
-    for _ in range(_MOST_INDEXES):
+    for _ in range(_MAX_INDEXES):
         if chosen.mediaType not in _INDEXES:
             break
         inner, _ = _json(box, _blob(chosen.digest), _Index, digest=chosen.digest)
@@ -402,8 +402,8 @@ def _checked(box: _Box, config: _Config, content: bytes, stored: list[tuple[str,
         raise InputError(
             f"its manifest lists {len(stored)} layers, but its configuration {len(tars)}"
         )
-    if len(stored) > MOST_LAYERS:
-        raise InputError(f"it has {len(stored)} layers; the maximum is {MOST_LAYERS}")
+    if len(stored) > MAX_LAYERS:
+        raise InputError(f"it has {len(stored)} layers; the maximum is {MAX_LAYERS}")
 
     def layer(number: int) -> Layer:
         name, digest = stored[number]

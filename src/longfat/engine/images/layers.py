@@ -18,22 +18,22 @@ from typing import IO, Any, cast
 
 from longfat.common.extras import lazy
 from longfat.common.tar import CheckedHeader
-from longfat.engine.images.tree import MOST_BYTES, Entry, Tree
+from longfat.engine.images.tree import MAX_BYTES, Entry, Tree
 from longfat.errors import InputError
 
 pyarrow = lazy("pyarrow")
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _CHUNK = 1 << 18
-_MOST_HEADER_BYTES = 1 << 20
+_MAX_HEADER_BYTES = 1 << 20
 _HEADERS = frozenset(
     (
         *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
         *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
     )
 )
-_LONGEST_TIME_S = 1 << 40
-_LONGEST_TARGET = 4000
+_MAX_TIME_S = 1 << 40
+_MAX_TARGET = 4000
 # The exceptions from reading an untrusted tar or gzip.
 _BAD = (tarfile.TarError, zlib.error, OSError, EOFError, ValueError, OverflowError, RecursionError)
 
@@ -43,7 +43,7 @@ class Bounded(CheckedHeader):
 
     def check(self) -> None:
         """Raise `tarfile.ReadError` if it is rejected."""
-        if self.type in _HEADERS and not 0 <= self.size <= _MOST_HEADER_BYTES:
+        if self.type in _HEADERS and not 0 <= self.size <= _MAX_HEADER_BYTES:
             raise tarfile.ReadError(f"an extended header of {self.size:,} bytes")
         if self.type == tarfile.GNUTYPE_SPARSE:
             raise tarfile.ReadError("a sparse file, which images do not have")
@@ -107,10 +107,10 @@ class Layer:
     def _entries(self) -> Iterator[tuple[int, tarfile.TarInfo, tarfile.TarFile]]:
         try:
             with self.open() as raw:
-                stored = _Hashed(raw, most_bytes=MOST_BYTES)
+                stored = _Hashed(raw, most_bytes=MAX_BYTES)
                 head = raw.read(4)
                 raw.seek(0)
-                content = _Hashed(_decompressed(stored, head), most_bytes=2 * MOST_BYTES)
+                content = _Hashed(_decompressed(stored, head), most_bytes=2 * MAX_BYTES)
                 with tarfile.open(fileobj=content, mode="r|", tarinfo=Bounded) as tar:
                     ordinal = 0
                     while (info := tar.next()) is not None:
@@ -177,14 +177,14 @@ def _put(tree: Tree, info: tarfile.TarInfo, *, number: int, ordinal: int) -> Non
     if any(key.startswith("GNU.sparse") for key in info.pax_headers):
         raise InputError(f"{info.name[:200]!r} is a sparse file, which images do not have")
     modified_s = int(info.mtime)
-    if not 0 <= modified_s < _LONGEST_TIME_S:
+    if not 0 <= modified_s < _MAX_TIME_S:
         modified_s = 0
     common: dict[str, Any] = {"layer": number, "mode": info.mode, "modified_s": modified_s}
     if info.isdir():
         tree.put(info.name, Entry(kind="folder", **common))
     elif info.issym():
         length = len(info.linkname.encode(errors="surrogateescape"))
-        if not 0 < length <= _LONGEST_TARGET or "\0" in info.linkname:
+        if not 0 < length <= _MAX_TARGET or "\0" in info.linkname:
             raise InputError(f"{info.name[:200]!r} is a symbolic link without a valid target")
         tree.put(info.name, Entry(kind="link", target=info.linkname, **common))
     elif info.islnk():

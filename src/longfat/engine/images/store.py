@@ -26,18 +26,16 @@ from pathlib import Path
 from typing import Any
 
 from longfat.common.atomic import write_whole
-from longfat.common.guard import doomed_folder, sweep
+from longfat.common.folder_store import FolderStore, cache_root
 from longfat.common.suggest import listed
 from longfat.engine.images.archive import Settings, is_layout, open_image
 from longfat.engine.images.layers import Layer
 from longfat.engine.images.tree import Entry, Tree
-from longfat.engine.kernel.cache import root
 from longfat.errors import HostError, InputError
 from longfat.model.host_root import HostRoot
 
 # To be incremented when the same image is unpacked in another way.
 _FORMAT = 1
-_MAKING = ".making-"
 _CHUNK = 1 << 20
 _BLOCK_BYTES = 4096
 # Noon of the first day of 2000, UTC: a folder's own times depend on when it was copied.
@@ -69,16 +67,16 @@ def find_image(
         else:
             with open_image(path) as image:
                 digest, settings = image.digest, image.settings
-                if not _place(digest).is_dir():
+                if not _path(digest).is_dir():
                     _unpack(digest, image.layers, check_size=check_size)
-        write_whole(_place(digest) / "source", os.fsencode(path.absolute()))
+        write_whole(_path(digest) / "source", os.fsencode(path.absolute()))
         return HostRoot(
             image=name,
             digest=digest,
             environment=settings.environment,
             folder=settings.folder,
             command=settings.command,
-            left_out=(_place(digest) / "left-out").read_text(encoding="utf-8"),
+            left_out=(_path(digest) / "left-out").read_text(encoding="utf-8"),
         )
     except (InputError, ValueError) as error:
         words = error.message if isinstance(error, InputError) else str(error)
@@ -94,9 +92,9 @@ def image_folder(image: HostRoot) -> Path:
     Raises:
         HostError: it is not in this computer's cache.
     """
-    folder = _place(image.digest) / "root"
+    folder = _path(image.digest) / "root"
     with contextlib.suppress(OSError):
-        os.utime(_place(image.digest) / "source")
+        os.utime(_path(image.digest) / "source")
     if not folder.is_dir():
         raise HostError(
             f"the image {image.image} (sha256:{image.digest[:12]}...) is not unpacked in the cache "
@@ -108,7 +106,7 @@ def image_folder(image: HostRoot) -> Path:
 
 def is_unpacked(digest: str) -> bool:
     """Return whether the image of a digest is in this computer's cache."""
-    return (_place(digest) / "root").is_dir()
+    return (_path(digest) / "root").is_dir()
 
 
 def images_shown(images: Iterable[HostRoot]) -> Mapping[str, Path]:
@@ -120,29 +118,26 @@ def images_shown(images: Iterable[HostRoot]) -> Mapping[str, Path]:
     return {image.shown: image_folder(image) for image in images}
 
 
-def _place(digest: str) -> Path:
-    return root() / "images" / f"{_FORMAT}-{digest}"
+def _store() -> FolderStore:
+    return FolderStore(folder=cache_root() / "images", prefix=".making-")
+
+
+def _path(digest: str) -> Path:
+    return _store().folder / f"{_FORMAT}-{digest}"
 
 
 @contextlib.contextmanager
-def _making() -> Iterator[Path]:
-    images = root() / "images"
-    images.mkdir(parents=True, exist_ok=True)
-    sweep(images, prefix=_MAKING)
-    with doomed_folder(images, prefix=_MAKING) as folder:
-        made = folder / "made"
-        (made / "root").mkdir(parents=True)
-        yield made
+def _partial_image() -> Iterator[Path]:
+    with _store().new_folder() as folder:
+        image = folder / "made"
+        (image / "root").mkdir(parents=True)
+        yield image
 
 
-def _keep(made: Path, digest: str, left_out: str) -> None:
-    (made / "left-out").write_text(left_out, encoding="utf-8")
-    (made / "source").write_bytes(b"")
-    # Another process may have been faster.
-    with contextlib.suppress(OSError):
-        made.rename(_place(digest))
-    if not _place(digest).is_dir():
-        raise OSError(f"it cannot be put into {_place(digest).parent}")
+def _publish(image: Path, digest: str, left_out: str) -> None:
+    (image / "left-out").write_text(left_out, encoding="utf-8")
+    (image / "source").write_bytes(b"")
+    _store().publish(image, _path(digest))
 
 
 def _disk_bytes(tree: Tree) -> int:
@@ -182,24 +177,23 @@ def unpacked_images() -> list[Unpacked]:
 
     Leftovers of a killed process are removed.
     """
-    images = root() / "images"
-    sweep(images, prefix=_MAKING)
-    found = []
-    for place in images.glob("*-*"):
-        if not re.fullmatch(r"\d+-[0-9a-f]{64}", place.name):
+    _store().sweep()
+    images = []
+    for folder in _store().folder.glob("*-*"):
+        if not re.fullmatch(r"\d+-[0-9a-f]{64}", folder.name):
             continue
-        about = place / "source" if (place / "source").exists() else place
+        about = folder / "source" if (folder / "source").exists() else folder
         with contextlib.suppress(FileNotFoundError):  # it is being removed
-            found.append(
+            images.append(
                 Unpacked(
-                    digest=place.name.partition("-")[2],
-                    source=os.fsdecode(about.read_bytes()) if about != place else "",
-                    size_bytes=_size_bytes(place),
+                    digest=folder.name.partition("-")[2],
+                    source=os.fsdecode(about.read_bytes()) if about != folder else "",
+                    size_bytes=_size_bytes(folder),
                     used_s=about.stat().st_mtime,
-                    folder=place,
+                    folder=folder,
                 )
             )
-    return sorted(found, key=lambda one: (-one.used_s, one.digest))
+    return sorted(images, key=lambda image: (-image.used_s, image.digest))
 
 
 def remove_image(image: Unpacked) -> None:
@@ -211,20 +205,16 @@ def remove_image(image: Unpacked) -> None:
         HostError: it cannot be removed.
     """
     try:
-        with (
-            doomed_folder(image.folder.parent, prefix=_MAKING) as grave,
-            contextlib.suppress(FileNotFoundError),
-        ):
-            image.folder.rename(grave / "old")
+        _store().remove(image.folder)
     except OSError as error:
         raise HostError(f"{image.folder} cannot be removed: {error.strerror}") from None
 
 
 def forget_folders() -> None:
     """Remove the records of plain folders whose images are not in the cache any more."""
-    for seen in (root() / "images").glob("seen-*"):
+    for seen in _store().folder.glob("seen-*"):
         with contextlib.suppress(OSError):
-            if not _place(seen.read_text(encoding="ascii")).is_dir():
+            if not _path(seen.read_text(encoding="ascii")).is_dir():
                 seen.unlink()
 
 
@@ -256,13 +246,13 @@ def _unpack(digest: str, layers: tuple[Layer, ...], *, check_size: Callable[[int
     for number, layer in enumerate(layers):
         layer.read_names(tree, number)
     check_size(_disk_bytes(tree))
-    with _making() as made:
-        writer = _Writer(tree, made / "root")
+    with _partial_image() as image:
+        writer = _Writer(tree, image / "root")
         for number, layer in enumerate(layers):
             for ordinal, pieces in layer.files():
                 writer.write(number, ordinal, pieces)
         writer.finish()
-        _keep(made, digest, _words(tree))
+        _publish(image, digest, _words(tree))
 
 
 class _Writer:
@@ -348,14 +338,14 @@ def _folder(path: Path, check_size: Callable[[int], None]) -> str:
             tree.leave_out(name, what, layer=0)
     tree.root.modified_s = _MODIFIED_S
     _check_programs(path, tree, files)
-    seen = root() / "images" / f"seen-{signature.hexdigest()}"
+    seen = _store().folder / f"seen-{signature.hexdigest()}"
     with contextlib.suppress(OSError):
         digest = seen.read_text(encoding="ascii")
-        if re.fullmatch("[0-9a-f]{64}", digest) and _place(digest).is_dir():
+        if re.fullmatch("[0-9a-f]{64}", digest) and _path(digest).is_dir():
             return digest
     check_size(_disk_bytes(tree))
-    with _making() as made:
-        writer = _Writer(tree, made / "root")
+    with _partial_image() as image:
+        writer = _Writer(tree, image / "root")
         content = hashlib.sha256()
         for ordinal, (name, about) in enumerate(files.items()):
             digest_of_file = hashlib.sha256()
@@ -368,7 +358,7 @@ def _folder(path: Path, check_size: Callable[[int], None]) -> str:
             content.update(what.encode(errors="surrogateescape"))
         writer.finish()
         digest = content.hexdigest()
-        _keep(made, digest, _words(tree))
+        _publish(image, digest, _words(tree))
     write_whole(seen, digest.encode("ascii"))
     return digest
 

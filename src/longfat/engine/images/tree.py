@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 
 from longfat.errors import InputError
 
-MOST_ENTRIES = 400_000
+MAX_ENTRIES = 400_000
 """The maximum number of entries of all layers of an image."""
 
-MOST_BYTES = 8 << 30
+MAX_BYTES = 8 << 30
 """The maximum size of all files of an image's layers, in bytes."""
 
-_MOST_DEPTH, _LONGEST_NAME, _LONGEST_PATH = 200, 255, 3000
-_MOST_LINKS = 40
+_MAX_DEPTH, _MAX_NAME, _MAX_PATH = 200, 255, 3000
+_MAX_LINKS = 40
 _WHITEOUT, _OPAQUE, _OTHERS = ".wh.", ".wh..wh..opq", ".wh..wh."
 _SET_ID = stat.S_ISUID | stat.S_ISGID
 
@@ -156,10 +156,10 @@ class Tree:
     def _count(self, entry: Entry) -> None:
         self._entries += 1
         self._bytes += entry.size_bytes
-        if self._entries > MOST_ENTRIES:
-            raise InputError(f"it has more than {MOST_ENTRIES:,} files and folders")
-        if self._bytes > MOST_BYTES:
-            raise InputError(f"its files are larger than {MOST_BYTES >> 30} GB")
+        if self._entries > MAX_ENTRIES:
+            raise InputError(f"it has more than {MAX_ENTRIES:,} files and folders")
+        if self._bytes > MAX_BYTES:
+            raise InputError(f"its files are larger than {MAX_BYTES >> 30} GB")
 
     @staticmethod
     def _names(path: str) -> list[str]:
@@ -170,10 +170,10 @@ class Tree:
             raise _refusal(path, "contains .., which would lead out of the image")
         if "\0" in path:
             raise _refusal(path, "contains a NUL character")
-        if len(names) > _MOST_DEPTH or len(_bytes(path)) > _LONGEST_PATH:
+        if len(names) > _MAX_DEPTH or len(_bytes(path)) > _MAX_PATH:
             raise _refusal(path, "is too long, or nested too deep")
-        if any(len(_bytes(name)) > _LONGEST_NAME for name in names):
-            raise _refusal(path, f"has a name of more than {_LONGEST_NAME} bytes")
+        if any(len(_bytes(name)) > _MAX_NAME for name in names):
+            raise _refusal(path, f"has a name of more than {_MAX_NAME} bytes")
         return names
 
     def _folder(self, names: list[str], *, layer: int, path: str) -> Entry:
@@ -204,13 +204,13 @@ class Tree:
             if entry is None:
                 if layer is None:
                     return None
-                if len(at) > _MOST_DEPTH:
+                if len(at) > _MAX_DEPTH:
                     raise _refusal(path, "is nested too deep")
                 entry = at[-1].children[name] = Entry(kind="folder", layer=layer)
                 self._count(entry)
             if entry.kind == "link":
                 links += 1
-                if links > _MOST_LINKS:
+                if links > _MAX_LINKS:
                     raise _refusal(path, "goes through symbolic links without an end")
                 if entry.target.startswith("/"):
                     del at[1:]

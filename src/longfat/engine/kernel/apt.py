@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longfat.common.guard import Guarded
-from longfat.engine.kernel import downloads
+from longfat.engine.kernel import sources
 from longfat.engine.kernel.apt_sources import (
     DEBIAN_PACKAGES,
     Entry,
@@ -31,9 +31,8 @@ from longfat.engine.kernel.apt_sources import (
     is_of_debian,
     security_entries,
 )
-from longfat.engine.kernel.output import lines_of
-from longfat.engine.kernel.progress import Report, Step
-from longfat.engine.kernel.source import TARBALL, NotOfferedError, Source
+from longfat.engine.kernel.job import Report, Step
+from longfat.engine.kernel.sources import TARBALL, NotOfferedError, Source
 from longfat.engine.kernel.version import by_preference, matches, nearest, series
 from longfat.errors import HostError
 
@@ -108,7 +107,7 @@ class Offers:
         if self._apt is None or not self._offers:
             raise NotOfferedError(self.reason)
         offer = self._offers[by_preference(self._offers, wanted)[0]]
-        if found := downloads.exactly(offer.version):
+        if found := sources.exact_download(offer.version):
             return found
         origin = f"{offer.package} {offer.version} from {offer.where}"
 
@@ -120,7 +119,7 @@ class Offers:
         name = f"{offer.package}={offer.version}"
         package = self._apt.download(name, report_parts=report_parts)
         origin = f"{origin}, by apt-get"
-        return downloads.keep(_unpacked(package), name=offer.version, origin=origin)
+        return sources.keep_download(_unpacked(package), name=offer.version, origin=origin)
 
 
 @contextmanager
@@ -152,7 +151,7 @@ def search(
     searched: list[str] = []
     reason = ""
     offers: dict[str, _Offer] = {}
-    with downloads.downloading() as scratch:
+    with sources.downloading() as scratch:
         apt = _Apt(scratch)
         security = _Security(apt, entries)
         for release, group in _archives(apt, entries):
@@ -360,7 +359,7 @@ class _Apt:
             finally:
                 os.close(far)
             with guarded:
-                for line in lines_of(pipe.fileno(), guarded):
+                for line in guarded.lines(pipe.fileno()):
                     if match := _STATUS.match(line):
                         report_parts(min(_PARTS, round(float(match[1]) / 100 * _PARTS)))
                     elif line.startswith((b"E: ", b"W: ")) and not line.startswith(_NO_CAUSE):

@@ -19,14 +19,11 @@ from longfat.common.checksum import file_digest
 from longfat.common.decoding import parse_json
 from longfat.common.guard import Guarded
 from longfat.engine.kernel import cache, locate, recipe, toolchain
-from longfat.engine.kernel._find import find
-from longfat.engine.kernel.installed import wheel_of
-from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, check_release
+from longfat.engine.kernel.cache import find, wheel_of
+from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, Progress, Report, Step, check_release
 from longfat.engine.kernel.manifest import Kernel
-from longfat.engine.kernel.output import lines_of
-from longfat.engine.kernel.patch import DoesNotApplyError
-from longfat.engine.kernel.progress import Progress, Report, Step
-from longfat.engine.kernel.source import Source
+from longfat.engine.kernel.sources import Source
+from longfat.engine.kernel.steps import DoesNotApplyError
 from longfat.engine.kernel.version import check_version, matches, series, split_variant
 from longfat.errors import HostError, InputError
 
@@ -316,7 +313,7 @@ def _messages(fd: int, guarded: Guarded) -> Iterator[dict[str, Any]]:
         HostError: it ended without a final message.
     """
     stray = []
-    for line in lines_of(fd, guarded):
+    for line in guarded.lines(fd):
         if line.startswith(b"{"):
             yield parse_json(line, where="a message of the build", error=HostError)
         else:

@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.engine.kernel import downloads
-from longfat.engine.kernel.progress import Report, Step
-from longfat.engine.kernel.source import NotOfferedError, Source
+from longfat.engine.kernel import sources
+from longfat.engine.kernel.job import Report, Step
+from longfat.engine.kernel.sources import NotOfferedError, Source
 from longfat.engine.kernel.version import by_preference, matches, series
 from longfat.errors import HostError, InputError
 
@@ -41,7 +41,7 @@ SIGNER = "B8868C80BA62A1FFFAF5FDA9632D3A06589DA6B1"
 """The fingerprint of the key that signs the checksums: autosigner@kernel.org."""
 
 _TIMEOUT_S = 30.0
-_MOST_SUMS_BYTES = 1 << 24
+_MAX_SUMS_BYTES = 1 << 24
 _BLOCK_BYTES = 1 << 20
 _LINE = re.compile(r"^([0-9a-f]{64})  linux-(\d+\.\d+(?:\.\d+)*)\.tar\.xz$", re.MULTILINE)
 
@@ -89,11 +89,11 @@ def fetch(
             signer=signer,
             timeout_s=timeout_s,
         )
-    found = downloads.exactly(release)
+    found = sources.exact_download(release)
     if found is not None and found.sha256 == expected:
         return found
     url = f"{folder}/linux-{release}.tar.xz"
-    with downloads.downloading() as scratch:
+    with sources.downloading() as scratch:
         tarball = scratch / f"linux-{release}.tar.xz"
         digest = _download(url, to=tarball, timeout_s=timeout_s, report=report)
         if digest != expected:
@@ -102,7 +102,7 @@ def fetch(
                 hint=f"longfat kernel build {version} (again, or from another {MIRROR})",
             )
         trusted = "the specified checksum" if sha256 else "kernel.org's signed checksum"
-        return downloads.keep(tarball, name=release, origin=f"from {url}, with {trusted}")
+        return sources.keep_download(tarball, name=release, origin=f"from {url}, with {trusted}")
 
 
 def _listed(
@@ -118,7 +118,7 @@ def _listed(
     """Return the release to download for a version, and its SHA-256."""
     url = f"{folder}/{_SUMS}"
     with _answer(url, timeout_s=timeout_s) as response:
-        content = _read(response, _MOST_SUMS_BYTES, url=url)
+        content = _read(response, _MAX_SUMS_BYTES, url=url)
     # A checksum that the user specified needs no signature.
     signed, doubt = ("", "") if sha256 else _signed(content, signer=signer, url=url)
     text = content.decode("ascii", "replace") if sha256 or doubt else signed

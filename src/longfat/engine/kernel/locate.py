@@ -12,9 +12,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from longfat.engine.kernel import apt, downloads, kernel_org
-from longfat.engine.kernel.progress import Report, Step
-from longfat.engine.kernel.source import (
+from longfat.engine.kernel import apt, kernel_org, sources
+from longfat.engine.kernel.job import Report, Step
+from longfat.engine.kernel.sources import (
     PACKAGES,
     NotOfferedError,
     Source,
@@ -29,7 +29,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 
 def local_series() -> list[str]:
     """Return the series whose source is on this host, old to new: installed or downloaded."""
-    versions = [*installed_versions(), *downloads.versions()]
+    versions = [*installed_versions(), *sources.downloaded_versions()]
     return sorted({series(version) for version in versions}, key=sort_key)
 
 
@@ -65,7 +65,7 @@ def here(
             raise InputError(f"there is no kernel source at {path}")
         return Source(path.resolve(), origin="as --source says")
     if sha256:
-        found = downloads.with_digest(sha256)
+        found = sources.download_with_digest(sha256)
         # The folder's name begins with the release of the tarball.
         if found is not None and not matches(found.path.parent.name, version):
             found = None
@@ -73,7 +73,7 @@ def here(
         package = installed(version, exclude=exclude, folder=folder)
         if package is not None:
             return package
-        found = None if refresh else downloads.find(version, wanted=wanted, exclude=exclude)
+        found = None if refresh else sources.find_download(version, wanted=wanted, exclude=exclude)
     return found and replace(found, origin=f"downloaded before: {found.origin}")
 
 
@@ -103,7 +103,7 @@ def find(
             not the expected file.
     """
     preferred = wanted or version
-    with downloads.alone(version, on_wait=lambda: report(Step.WAIT)):
+    with sources.download_lock(version, on_wait=lambda: report(Step.WAIT)):
         if not refresh and (found := here(preferred, sha256=sha256, exclude=exclude)):
             return found  # perhaps downloaded while this process waited
         if sha256:

@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.common.checksum import file_digest, write_sums
-from longfat.engine.kernel import cache, configure, make, manifest, patch, recipe, toolchain, unpack
-from longfat.engine.kernel.commands import CommandFailedError, Log
-from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, check_release
-from longfat.engine.kernel.progress import Step
-from longfat.engine.kernel.source import Source
+from longfat.engine.kernel import cache, manifest, recipe, sources, steps, toolchain
+from longfat.engine.kernel.job import BUILD_LOG, PRODUCT, Job, Step, check_release
+from longfat.engine.kernel.sources import Source
+from longfat.engine.kernel.steps import CommandFailedError, Log
 from longfat.engine.kernel.version import series, split_variant
 from longfat.errors import HostError, InputError, LongfatError
 
@@ -37,7 +36,7 @@ def main() -> None:
         _build(job)
     except LongfatError as error:
         kind, release = "input" if isinstance(error, InputError) else "host", ""
-        if isinstance(error, patch.DoesNotApplyError):
+        if isinstance(error, steps.DoesNotApplyError):
             kind, release = "patch", error.release
         _report("failed", kind=kind, message=error.message, hint=error.hint, release=release)
     except OSError as error:
@@ -61,7 +60,7 @@ class _Made:
     """The metadata of a binary."""
 
     release: str
-    verdict: configure.Verdict
+    verdict: steps.RejectedAnswers
     lines: int
 
 
@@ -77,8 +76,8 @@ def _build(job: Job) -> None:
     log = Log(scratch / BUILD_LOG, kept_as=Path(job.log), env=environment)
     # Shims first: they take no time, and may fail to compile.
     for shim in own_recipe.shims:
-        make.compile_shim(shim, to=product / f"{shim.stem}.so", log=log)
-    make.compile_program(own_recipe.launcher, to=product / own_recipe.launcher.stem, log=log)
+        steps.compile_shim(shim, to=product / f"{shim.stem}.so", log=log)
+    steps.compile_program(own_recipe.launcher, to=product / own_recipe.launcher.stem, log=log)
     twin = manifest.read(Path(job.twin)) if job.twin else None
     if twin is not None and not _is_undamaged(Path(job.twin) / "linux", twin.binary_sha256):
         twin = None
@@ -122,30 +121,30 @@ def _take(job: Job, twin: manifest.Manifest) -> _Made:
     product = Path(job.scratch) / PRODUCT
     for name in ("linux", "config"):
         shutil.copy(Path(job.twin) / name, product / name)
-    found = configure.Verdict(unknown=twin.unknown_answers, refused=twin.refused_answers)
+    found = steps.RejectedAnswers(unknown=twin.unknown_answers, refused=twin.refused_answers)
     return _Made(twin.release, found, twin.lines)
 
 
 def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
     """Build the binary from its source."""
-    patch.check(own_recipe.patches)
+    steps.check_patches(own_recipe.patches)
     scratch = Path(job.scratch)
     tree, product = scratch / "linux", scratch / PRODUCT
     tree.mkdir()
     _unpack(Source(Path(job.source)), tree, log=log, scratch=scratch)
-    unpacked = make.version(tree, log=log, source=job.source)
+    unpacked = steps.kernel_version(tree, log=log, source=job.source)
     check_release(unpacked, version=job.version, source=Path(job.source))
     for path in own_recipe.patches:
         try:
-            log.run(patch.patch_command(path), cwd=tree, doing=f"applying {path.name}")
+            log.run(steps.patch_command(path), cwd=tree, doing=f"applying {path.name}")
         except CommandFailedError as error:
-            raise patch.DoesNotApplyError(
+            raise steps.DoesNotApplyError(
                 f"longfat's patches do not apply to Linux {unpacked}; {path.name}:{error.last}",
                 release=unpacked,
             ) from None
     for path in map(Path, job.patches):
         try:
-            log.run(patch.patch_command(path, fuzz=2), cwd=tree, doing=f"applying {path.name}")
+            log.run(steps.patch_command(path, fuzz=2), cwd=tree, doing=f"applying {path.name}")
         except CommandFailedError as error:
             raise InputError(
                 f"{path} does not apply to Linux {unpacked}: {error.message}"
@@ -158,12 +157,12 @@ def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
     answers.write_text(
         "\n".join((*(path.read_text("utf-8") for path in files), *job.answers, "")), "utf-8"
     )
-    make.configure(tree, answers=answers, log=log)
-    found = configure.verdict(tree, answers=answers)
+    steps.configure(tree, answers=answers, log=log)
+    found = steps.rejected_answers(tree, answers=answers)
 
-    expected = make.expected_lines(series(job.version))
+    expected = steps.expected_lines(series(job.version))
     _progress(Step.COMPILE, 0, expected)
-    lines = make.compile_kernel(
+    lines = steps.compile_kernel(
         tree,
         variant=job.variant,
         jobs=job.jobs,
@@ -183,14 +182,14 @@ def _unpack(source: Source, tree: Path, *, log: Log, scratch: Path) -> None:
     if source.is_tree:
         tarball = scratch / "linux.tar"
         with tarball.open("wb") as out:
-            log.run(unpack.pack_command(source.path), cwd=tree, doing="packing the tree", out=out)
-    total = unpack.count_records(tarball)
+            log.run(sources.pack_command(source.path), cwd=tree, doing="packing the tree", out=out)
+    total = sources.count_records(tarball)
 
     def report(line: str) -> None:
-        if records := unpack.records_read(line):
+        if records := sources.records_read(line):
             _progress(Step.UNPACK, records, max(records, total))
 
-    command = unpack.unpack_command(tarball, into=tree)
+    command = sources.unpack_command(tarball, into=tree)
     log.run(command, cwd=tree, doing=f"unpacking {source.path}", on_line=report)
     missing = [name for name in ("Makefile", "Kconfig", "arch/um") if not (tree / name).exists()]
     if missing:
@@ -198,7 +197,7 @@ def _unpack(source: Source, tree: Path, *, log: Log, scratch: Path) -> None:
     if source.is_tree:
         tarball.unlink()
         # It may have been used for a build for another processor.
-        log.run(make.command("mrproper"), cwd=tree, doing="cleaning the tree")
+        log.run(steps.make_command("mrproper"), cwd=tree, doing="cleaning the tree")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ _HEAD = struct.Struct("<IcI")
 _TIME = struct.Struct("=Q")
 _NEVER_NS = (1 << 64) - 1
 _CHUNK = 1 << 18
-_LARGEST_PAYLOAD = 1 << 24
+_MAX_PAYLOAD_BYTES = 1 << 24
 _T = TypeVar("_T")
 _PACED_STEP_WALL_S = 0.01  # between two reports of a paced machine's clock
 
@@ -192,7 +192,7 @@ class Line:
         if len(self._inbox) < _HEAD.size:
             return None
         size, kind, number = _HEAD.unpack_from(self._inbox)
-        if size > _LARGEST_PAYLOAD:
+        if size > _MAX_PAYLOAD_BYTES:
             raise _broken(f"{size} bytes")
         end = _HEAD.size + size
         if len(self._inbox) < end:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from longfat.common.file_size import SIGNAL_STATUS, check_file_size, file_size_error
 from longfat.common.guard import FIRST_INHERITED, Guarded
+from longfat.common.process import descendants, find_program, peak_bytes
 from longfat.engine.machine.clock import VirtualClock
 from longfat.engine.machine.host_channel import Line
 from longfat.engine.machine.pace import Pacer
-from longfat.engine.machine.process import descendants, find_program, peak_bytes
 from longfat.engine.machine.watchdog import STALL_CPU_S, Watchdog
 from longfat.engine.sandbox.confinement import MEMORY_FOLDER, SMALL_FOLDER, Contents
 from longfat.engine.sandbox.quota import QuotaWatch, current_quota
@@ -36,7 +36,7 @@ START_OF_TIME_S = 1_700_000_000
 
 _POLL_EVERY_S = 0.25
 _PACED_POLL_EVERY_S = 0.002  # in which a machine may run ahead of its pace
-_MOST_HELD_S = 0.1  # between two checks of a machine that is held
+_MAX_HELD_S = 0.1  # between two checks of a machine that is held
 _CONSOLE_TAIL_BYTES = 3000
 
 
@@ -204,7 +204,7 @@ class Machine:
             else:
                 held_s = pacer.hold_s(virtual_s=virtual_s, wall_s=time.monotonic())
                 self._pulse.hold(held_s > 0)
-                wait_s = min(held_s, _MOST_HELD_S) or _PACED_POLL_EVERY_S
+                wait_s = min(held_s, _MAX_HELD_S) or _PACED_POLL_EVERY_S
             if virtual_s > limit_s:
                 raise MachineError(f"it has not ended after {limit_s:g} s of virtual time")
             on_progress(virtual_s)

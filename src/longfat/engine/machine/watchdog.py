@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.engine.machine.process import descendants, stat
+from longfat.common.process import descendants, stat
 
 STALL_CPU_S = 20.0
 """CPU seconds without a tick of virtual time that count as a stall."""

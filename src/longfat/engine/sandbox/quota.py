@@ -21,7 +21,7 @@ import time
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from longfat.engine.machine.process import family, kernel_bytes, private_bytes
+from longfat.common.process import family, kernel_bytes, private_bytes
 from longfat.errors import InputError, MachineError
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity, parse_quantity

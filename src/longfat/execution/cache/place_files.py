@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from longfat.common.checksum import file_damage
-from longfat.execution.runs.hidden import hidden_folder, publish
+from longfat.execution.runs.partial_folder import partial_folder, publish
 from longfat.execution.runs.run import MANIFEST
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def place_run(run: Run, *, source: Path) -> None:
     if _is_there(run, source=source, manifest=text):
         return
     run.folder.parent.mkdir(parents=True, exist_ok=True)
-    with hidden_folder(run.folder.parent, name=run.name) as folder:
+    with partial_folder(run.folder.parent, name=run.name) as folder:
         fill(folder, source=source, files=run.files)
         (folder / MANIFEST).write_text(text, encoding="utf-8")
         publish(folder, run.folder)

@@ -18,7 +18,7 @@ from longfat.execution.cache.entry import Entry, entry_of, read_entry
 from longfat.execution.cache.ownership import check_ours
 from longfat.execution.cache.place_files import fill, place_run
 from longfat.execution.runs import load_run
-from longfat.execution.runs.hidden import hidden_folder, remove_folder, sweep
+from longfat.execution.runs.partial_folder import run_store
 from longfat.execution.runs.run import MANIFEST, RAW, damage
 from longfat.execution.runs.space import disk_full, is_full_error, write_error
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DAMAGED = ".damaged"
 """The folder of a cache that takes damaged results."""
 
-MOST_DAMAGED = 16
+MAX_DAMAGED = 16
 """The maximum number of them that are kept, the latest ones, for diagnosis."""
 
 _SHARD = 2
@@ -66,6 +66,7 @@ class ResultCache:
         private: bool = False,
     ) -> None:
         self.root = result_cache_root() if root is None else root.resolve()
+        self._store = run_store(self.root)
         self._report = report
         self._private = private
         self._swept = False
@@ -183,9 +184,9 @@ class ResultCache:
         place = self.place(run.key)
         place.parent.mkdir(parents=True, exist_ok=True)
         if not self._swept:
-            sweep(self.root)
+            self._store.sweep()
             self._swept = True
-        with hidden_folder(self.root, name=run.key[:_SHOWN]) as folder:
+        with self._store.partial_folder(f"{run.key[:_SHOWN]}-") as folder:
             fill(folder, source=run.folder, files=run.files)
             if problem := damage(replace(run, folder=folder)):
                 raise InputError(f"{run.folder}: damaged: {problem}")
@@ -204,7 +205,7 @@ class ResultCache:
         place = self.place(key)
         try:
             if place.is_dir():
-                remove_folder(place, by_way_of=self.root)
+                self._store.remove(place)
         except OSError as error:
             raise self._write_error(error) from error
 
@@ -235,7 +236,7 @@ class ResultCache:
             HostError: it cannot be removed.
         """
         try:
-            remove_folder(folder, by_way_of=self.root)
+            self._store.remove(folder)
         except OSError as error:
             raise self._write_error(error) from error
 
@@ -307,8 +308,8 @@ class ResultCache:
             aside.mkdir(exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
                 self.place(key).rename(target)
-            for old in self._set_aside_before()[:-MOST_DAMAGED]:
-                remove_folder(old, by_way_of=self.root)
+            for old in self._set_aside_before()[:-MAX_DAMAGED]:
+                self._store.remove(old)
         except OSError as error:
             raise self._write_error(error) from error
         self._report(

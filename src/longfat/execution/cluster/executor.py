@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from distributed.security import Security
 
-    from longfat.execution.executor import Listener, RunTask
+    from longfat.execution.executor import RunObserver, RunTask
 
 PATIENCE_S = 120.0
 _POLL_S = 0.2
@@ -57,7 +57,7 @@ class Cluster:
         self._warn = warn
 
     def execute(
-        self, run_tasks: Sequence[RunTask], *, listener: Listener, stop: threading.Event
+        self, run_tasks: Sequence[RunTask], *, listener: RunObserver, stop: threading.Event
     ) -> None:
         """Run tasks on the cluster; see `Executor`.
 
@@ -85,7 +85,7 @@ class Cluster:
             job.result()
 
     async def _run(
-        self, plan: Plan, listener: Listener, *, ends: Sequence[threading.Event]
+        self, plan: Plan, listener: RunObserver, *, ends: Sequence[threading.Event]
     ) -> None:
         job = asyncio.create_task(self._run_job(plan, listener))
         while not job.done() and not any(end.is_set() for end in ends):
@@ -94,7 +94,7 @@ class Cluster:
         with contextlib.suppress(asyncio.CancelledError):
             await job
 
-    async def _run_job(self, plan: Plan, listener: Listener) -> None:
+    async def _run_job(self, plan: Plan, listener: RunObserver) -> None:
         async with connected(self._scheduler, security=self._security) as client:
             await Job(client, plan, listener=listener, warn=self._warn).run()
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from longfat.execution.cluster.transfer import Plan
-    from longfat.execution.executor import Listener
+    from longfat.execution.executor import RunObserver
 
 MOST_TRIES = 3
 """The maximum number of attempts, on workers that die, lack something, or send garbage."""
@@ -75,7 +75,7 @@ class Job:
         client: Client,
         plan: Plan,
         *,
-        listener: Listener,
+        listener: RunObserver,
         warn: Callable[[str], None],
     ) -> None:
         self._client = client

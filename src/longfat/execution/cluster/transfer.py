@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.cluster import packing
 from longfat.execution.runs import load_run, measure
-from longfat.execution.runs.hidden import hidden_folder, publish, sweep
+from longfat.execution.runs.partial_folder import partial_folder, publish, sweep
 from longfat.execution.runs.run import MANIFEST, RAW, SERIES, damage, sums_of
 from longfat.execution.runs.space import write_error
 
@@ -209,7 +209,7 @@ def deliver(done: Done, run_task: RunTask, *, key: str) -> Run:
     try:
         out.mkdir(parents=True, exist_ok=True)
         sweep(out)
-        with hidden_folder(out, name=run_task.run_id.name) as folder:
+        with partial_folder(out, name=run_task.run_id.name) as folder:
             run_folder = folder / "run"
             run_folder.mkdir()
             try:

@@ -20,13 +20,13 @@ from longfat.execution.runs.run import (
     load_run,
     result_key,
 )
-from longfat.execution.runs.staging import Played, Staged, measure, staged_run
+from longfat.execution.runs.staging import GuestReport, Staged, measure, staged_run
 
 __all__ = [
     "RUN_FORMAT",
     "EventTime",
     "FlowTime",
-    "Played",
+    "GuestReport",
     "Run",
     "Staged",
     "Tool",

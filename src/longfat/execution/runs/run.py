@@ -1,4 +1,4 @@
-"""A run as a value, its manifest, and its digest."""
+"""A run as a value: its manifest, its digest, and reading the samples of its probes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from longfat import shown_in_notebook
 from longfat.common.checksum import FILE_NAME, FileSum, file_damage, file_sum, sealed, unsealed
-from longfat.common.decoding import Decoder, describe, read_json
+from longfat.common.decoding import Decoder, describe, read_bytes, read_json
+from longfat.common.extras import lazy
 from longfat.errors import InputError
-from longfat.execution.runs.series import read_series
 from longfat.model.case import Case, digest_of
 from longfat.model.parameter import ParameterValue
+from longfat.model.probes.columns import MOST_CELLS, TIME
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
+
+    from longfat.model.probes.columns import Column
+else:
+    pa = lazy("pyarrow")
+
+pc = lazy("pyarrow.compute")
+pq = lazy("pyarrow.parquet")
 
 RUN_FORMAT = 5
 """The version of the manifest; it changes when the meaning of a field does."""
@@ -30,6 +40,14 @@ SERIES = "series"
 COMMANDS = "commands.sh"
 OUTCOME = "outcome.json"
 """The guest's report; it is in the folder until it was read."""
+
+MAX_FILE_BYTES = 256 << 20
+"""The maximum size of a Parquet file."""
+
+_MAX_DISTANCE_S = 1e9
+"""The maximum distance of a sample from the start of the traffic, in seconds."""
+
+_UNREADABLE = (OSError, ValueError, OverflowError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,3 +351,56 @@ def raw_digest(files: Mapping[str, FileSum]) -> str:
 
 
 _DECODER = Decoder(Run, given=("folder", "case"))
+
+
+def read_series(path: Path, wanted: FileSum, *, columns: Sequence[Column]) -> pa.Table:
+    """Read a probe's samples.
+
+    Args:
+        path: the Parquet file.
+        wanted: its expected size and checksum.
+        columns: the expected columns.
+
+    Raises:
+        InputError: it is missing, damaged, too large, or has other columns.
+    """
+    if problem := file_damage(path, wanted):
+        raise InputError(f"{path}: damaged: {problem}")
+    try:
+        content = read_bytes(path, most_bytes=MAX_FILE_BYTES)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return parse_series(content, where=str(path), columns=columns)
+
+
+def parse_series(content: bytes, *, where: str, columns: Sequence[Column]) -> pa.Table:
+    """Read the content of a series' Parquet file; see `read_series`.
+
+    Args:
+        content: its bytes.
+        where: its name in messages.
+        columns: the expected columns.
+
+    Raises:
+        InputError: it is not such a file.
+    """
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        found, wanted = file.schema_arrow, [(one.name, one.type) for one in columns]
+        if [(field.name, field.type) for field in found] != wanted:
+            raise InputError(
+                f"{where}: its columns are {', '.join(found.names)}; expected are"
+                f" {', '.join(one.name for one in columns)}, of their types"
+            )
+        # A few bytes of it can encode millions of values.
+        cells = file.metadata.num_rows * len(wanted)
+        if not 0 <= cells <= MOST_CELLS:
+            raise InputError(f"{where}: it has {cells:,} values; at most {MOST_CELLS:,} are read")
+        table = file.read()
+        table.validate(full=True)
+        near = pc.less(pc.abs(table[TIME.name]), _MAX_DISTANCE_S)
+        if not pc.all(near, skip_nulls=False, min_count=0).as_py():
+            raise InputError(f"{where}: a sample has no time, or one beyond {_MAX_DISTANCE_S:g} s")
+    except (*_UNREADABLE, pa.ArrowException) as error:
+        raise InputError(f"{where}: not a whole Parquet file: {error}") from None
+    return table

@@ -1,4 +1,4 @@
-"""A run in the making: a hidden folder that becomes a run directory by a rename."""
+"""A run that is being made: a partial folder that becomes a run directory by a rename."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.extras import lazy
 from longfat.errors import HostError, InputError, MachineError
-from longfat.execution.runs.hidden import hidden_folder, publish, sweep
+from longfat.execution.runs.partial_folder import partial_folder, publish, sweep
 from longfat.execution.runs.run import (
     MANIFEST,
     OUTCOME,
@@ -42,7 +42,7 @@ pq = lazy("pyarrow.parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class GuestReport:
     """The guest's report about a case that it ran.
 
     Attributes:
@@ -73,12 +73,12 @@ class Staged:
     _study: str
     _parameters: Mapping[str, ParameterValue]
 
-    def keep(
+    def publish(
         self,
         *,
         kernel: Kernel,
         tools: dict[str, Tool],
-        played: Played,
+        report: GuestReport,
         wall_s: float,
         peak_bytes: int,
         sandbox: str,
@@ -88,7 +88,7 @@ class Staged:
         Args:
             kernel: the kernel that ran it.
             tools: the host's tools, and longfat itself, by name.
-            played: the guest's report.
+            report: the guest's report.
             wall_s: wall time from boot to end, in seconds.
             peak_bytes: the peak memory of the machine's processes.
             sandbox: the name of the sandbox that the machine ran in.
@@ -101,7 +101,7 @@ class Staged:
         for path in raw.glob("*.err"):
             if path.stat().st_size == 0:
                 path.unlink()
-        metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=played.epoch_s)
+        metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=report.epoch_s)
         (self.folder / OUTCOME).unlink(missing_ok=True)  # a message, which a live run has none of
         files = sums_of(self.folder)
         run = Run(
@@ -117,10 +117,10 @@ class Staged:
             },
             tools=tools,
             seed=self._case.seed,
-            flow_times=played.flow_times,
-            event_times=played.event_times,
-            epoch_s=played.epoch_s,
-            virtual_s=played.virtual_s,
+            flow_times=report.flow_times,
+            event_times=report.event_times,
+            epoch_s=report.epoch_s,
+            virtual_s=report.virtual_s,
             wall_s=round(wall_s, 3),
             peak_bytes=peak_bytes,
             sandbox=sandbox,
@@ -217,7 +217,7 @@ def staged_run(
     study: str = "",
     parameters: Mapping[str, ParameterValue] = MappingProxyType({}),
 ) -> Iterator[Staged]:
-    """Create a hidden folder for a run; if the run is not kept by the end, it is removed.
+    """Create a partial folder for a run; if the run is not published by the end, it is removed.
 
     Args:
         out: the folder that will contain the run directory; created if it does not exist.
@@ -239,7 +239,7 @@ def staged_run(
     except OSError as error:
         raise write_error(out, error) from None
     try:
-        with hidden_folder(out, name=name) as folder:
+        with partial_folder(out, name=name) as folder:
             try:
                 yield Staged(folder, name, case, out, study, parameters)
             except (MachineError, InputError) as error:

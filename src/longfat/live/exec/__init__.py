@@ -7,14 +7,9 @@ only time is different.
 
 * `options`: what is to be run, and where
 * `execute`: boot, run, end
-* `pipes`: a command without a terminal: input and outputs are passed through separately
+* `pipes`: a command without this process's terminal: input, outputs, typed lines, signals
 * `at_terminal`: a command in this process's terminal
-* `typed`: a command in a terminal of its own, at whose prompts lines of our input are typed
-* `input`: its input, read from this process's input on demand
-* `outputs`: its outputs, written to this process's outputs
-* `interrupts`: the effect of signals to this process
-* `open_vswitch`: its daemons, started without a system's services
-* `compat`: compatibility shims for programs of a distribution
+* `compat`: compatibility shims for programs of a distribution, and Open vSwitch's daemons
 """
 
 from longfat.live.exec.execute import Ending, execute

@@ -12,8 +12,7 @@ import selectors
 import signal
 from typing import TYPE_CHECKING
 
-from longfat.live.exec.interrupts import Interrupted
-from longfat.live.exec.pipes import LAST_GRACE_NS
+from longfat.live.exec.pipes import LAST_GRACE_NS, Interrupted
 from longfat.live.shell.clock_controller import ClockController
 from longfat.live.shell.terminal import Terminal, end_orderly, signal_descriptor
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 _LOOK_EVERY_S = 0.25
 # While this much output is pending, the machine waits.
-_MOST_UNSENT_BYTES = 1 << 18
+_MAX_UNSENT_BYTES = 1 << 18
 
 
 def run_at_terminal(session: Session, order: Order, *, until_ns: int | None) -> int | None:
@@ -87,7 +86,7 @@ class _Served:
         """Wait for events and handle them; return whether there is time left."""
         session, terminal = self._session, self._terminal
         _watch_room(selector, terminal)
-        if terminal.unsent_bytes > _MOST_UNSENT_BYTES:
+        if terminal.unsent_bytes > _MAX_UNSENT_BYTES:
             session.leave()
             events = selector.select(_LOOK_EVERY_S)
         else:

@@ -1,4 +1,4 @@
-"""Compatibility shims for programs of a distribution.
+"""Compatibility with a distribution's programs: shims, and Open vSwitch's daemons.
 
 Mininet 2.3 waits until its iperf server has reported twice: once for the
 connection by which Mininet tested that it listens, and once for the test. From
@@ -10,6 +10,10 @@ Mininet's scripts, and all that MiniEdit exports, use a program `controller`, wh
 Debian does not have; Open vSwitch's test controller does the same, and replaces it.
 
 iperf3 gets its library (`longfat.model.traffic.preload`) whoever starts it, such as a script.
+
+The distribution's scripts for Open vSwitch load a module and call systemd; the machine's kernel
+has the switch built in, and there is no systemd. The daemons get a database
+of their own in memory: the host's may belong to another user.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from longfat.errors import HostError, MachineError
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.traffic.preload import IPERF3, preload
 
@@ -81,3 +86,53 @@ def install_shims(session: Session) -> dict[str, str]:
     for name, text in stand_ins.items():
         session.write_file(f"{_FOLDER}/{name}", text.encode(), mode=0o755)
     return {"PATH": f"{_FOLDER}:{GUEST_PATH}"}
+
+
+_PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vsctl", "ovs-vswitchd")
+
+_START = """\
+set -e
+mkdir -p /etc/openvswitch /var/log/openvswitch /run/openvswitch
+for place in /etc/openvswitch /var/log/openvswitch; do
+    mount -t tmpfs -o mode=755 openvswitch $place
+done
+ovsdb-tool create
+ovsdb-server --remote=punix:/run/openvswitch/db.sock --detach --no-chdir --pidfile --log-file
+ovs-vsctl --no-wait init
+ovs-vswitchd --detach --no-chdir --pidfile --log-file
+"""
+_WORDS = 2000
+
+# Until 10 s after boot ovs-vswitchd detects no CPU (count_cpu_cores()
+# of its lib/ovs-thread.c caches the count for 10 s, and begins with 0 at time 0). Then it
+# starts no thread for packets that miss in the kernel's flow table, and they are all lost.
+_EARLIEST_NS = 11 * 10**9
+
+
+def check_open_vswitch() -> None:
+    """Check that the host has Open vSwitch.
+
+    Raises:
+        HostError: it does not.
+    """
+    for name in _PROGRAMS:
+        if shutil.which(name, path=GUEST_PATH) is None:
+            raise HostError(
+                f"Open vSwitch is not installed: {name!r} was not found",
+                hint="sudo apt-get install openvswitch-switch",
+            )
+
+
+def start_open_vswitch(session: Session) -> None:
+    """Start the daemons; they are ready when this returns.
+
+    Raises:
+        MachineError: they did not start.
+    """
+    session.run_until(until_ns=max(session.now_ns, _EARLIEST_NS))
+    task = session.start(["/bin/sh", "-c", _START])
+    session.run_until(ended=[task])
+    session.forget(task)
+    if task.status != 0:
+        words = (task.errors or task.output).decode(errors="replace").strip()[-_WORDS:]
+        raise MachineError(f"Open vSwitch does not start in the machine: {words}")

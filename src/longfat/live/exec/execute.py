@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.engine.machine import Pace
-from longfat.live.exec.compat import install_shims
-from longfat.live.exec.interrupts import interrupts
-from longfat.live.exec.open_vswitch import check_open_vswitch, start_open_vswitch
-from longfat.live.exec.outputs import open_what_is_closed
-from longfat.live.exec.pipes import STDIN, STDOUT, run_by_pipes
-from longfat.live.exec.typed import run_typed
+from longfat.live.exec.compat import check_open_vswitch, install_shims, start_open_vswitch
+from longfat.live.exec.pipes import (
+    STDIN,
+    STDOUT,
+    interrupts,
+    open_what_is_closed,
+    run_by_pipes,
+    run_typed,
+)
 from longfat.live.session import Session
 
 if TYPE_CHECKING:

@@ -1,44 +1,245 @@
-"""The calls of a session: methods of the Python API, with their parameters.
+"""The calls of a session: methods of the Python API, with their parameters and results.
 
 A call is named after its object and method: `link.change` is `LiveLink.change`. Its object
-is a parameter of its own: `{"link": 2, "loss": "1%"}`. To offer another method, add it
-here.
+is a parameter of its own: `{"link": 2, "loss": "1%"}`. Messages identify links, processes and
+traffic by numbers (`Handles`). To offer another method, add it to `_RESULTS`.
 """
 
 from __future__ import annotations
 
+import base64
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
+from longfat.common.suggest import listed, nearest
+from longfat.errors import InputError
 from longfat.live.clock import Clock
 from longfat.live.flows import Started
 from longfat.live.links import LiveLink
 from longfat.live.network import Network
 from longfat.live.nodes import LiveHost, Node
-from longfat.live.process import Process
-from longfat.live.rpc.parameters import Parameter, object_schema, parameters_of
-from longfat.live.rpc.results import (
-    COMPLETED,
-    CONTENT,
-    FLAG,
-    LINK,
-    MEASURED,
-    NODE,
-    NOTHING,
-    NUMBER,
-    PROCESS,
-    PROCESSES,
-    STATUS,
-    TEXT,
-    TRAFFIC,
-    Result,
+from longfat.live.process import Completed, Process
+from longfat.live.rpc.parameters import (
+    Base64,
+    Parameter,
+    json_types,
+    object_schema,
+    parameters_of,
+    schema_of,
+)
+from longfat.model.network import ROOT_NAMESPACE
+
+T = TypeVar("T")
+
+
+class Numbered(Generic[T]):
+    """Objects by their numbers, counted from 1.
+
+    Args:
+        what: their kind, for messages.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._things: list[T] = []
+        self._numbers: dict[int, int] = {}  # by identity
+
+    def number(self, thing: T) -> int:
+        """Return the number of an object, which is assigned one if it has none."""
+        if id(thing) not in self._numbers:
+            self._things.append(thing)
+            self._numbers[id(thing)] = len(self._things)
+        return self._numbers[id(thing)]
+
+    def find(self, number: int) -> T:
+        """Return the object with a number.
+
+        Raises:
+            InputError: there is none.
+        """
+        if not 1 <= number <= len(self._things):
+            raise InputError(f"there is no {self._what} {number} (so far: {len(self._things)})")
+        return self._things[number - 1]
+
+
+class Handles:
+    """The objects of a session.
+
+    Args:
+        network: its network.
+
+    Attributes:
+        processes: the spawned processes.
+        traffic: the started traffic.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.processes: Numbered[Process] = Numbered("process")
+        self.traffic: Numbered[Started] = Numbered("traffic")
+
+    def node(self, name: str) -> Node:
+        """Return a node, or root.
+
+        Raises:
+            InputError: there is none with this name.
+        """
+        return self.network.root if name == ROOT_NAMESPACE else self.network[name]
+
+    def host(self, name: str) -> LiveHost:
+        """Return a host or router.
+
+        Raises:
+            InputError: there is none with this name.
+        """
+        hosts = {host.name: host for host in self.network.hosts}
+        if name not in hosts:
+            raise InputError(
+                f"there is no host {name!r}{nearest(name, hosts)} (there are: {listed(hosts)})"
+            )
+        return hosts[name]
+
+    def link(self, link: LiveLink) -> int:
+        """Return the number of a link, counted from 1 in the order of the network."""
+        return self.network.links.index(link) + 1
+
+    def find_link(self, number: int) -> LiveLink:
+        """Return the link with a number.
+
+        Raises:
+            InputError: there is none.
+        """
+        links = self.network.links
+        if not 1 <= number <= len(links):
+            raise InputError(f"there is no link {number} (there are: {len(links)})")
+        return links[number - 1]
+
+
+Write = Callable[[Any, "Handles"], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The result of a call.
+
+    Attributes:
+        schema: its JSON Schema.
+        write: returns a method's result as plain data.
+    """
+
+    schema: dict[str, Any]
+    write: Write
+
+
+def _plain(kind: Any) -> Result:
+    return Result(schema=schema_of(kind), write=lambda value, _: value)
+
+
+NOTHING = _plain(type(None))
+TEXT = _plain(str)
+NUMBER = _plain(float)
+FLAG = _plain(bool)
+STATUS = Result(
+    schema={"type": ["integer", "null"], "description": "exit status; -N after signal N"},
+    write=lambda value, _: value,
 )
 
-if TYPE_CHECKING:
-    from longfat.live.rpc.handles import Handles
+
+def _content(value: bytes, _: Handles) -> Any:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(value).decode()}
+
+
+CONTENT = Result(
+    schema={
+        **schema_of(str | Base64),
+        "description": "a text if it is UTF-8, else base64",
+    },
+    write=_content,
+)
+
+NODE = Result(
+    schema={"type": "string", "description": "the node's name"},
+    write=lambda node, _: node.name,
+)
+
+LINK = Result(
+    schema=object_schema(
+        {
+            "link": {"type": "integer", "description": "what calls name it by"},
+            "a": {"type": "string", "description": "its interface at the first node"},
+            "b": {"type": "string", "description": "its interface at the second"},
+        }
+    ),
+    write=lambda link, handles: {"link": handles.link(link), "a": link.a, "b": link.b},
+)
+
+
+def _process(process: Any, handles: Handles) -> Any:
+    number = handles.processes.number(process)
+    return {"process": number, "pid": process.pid, "started_s": process.started_s}
+
+
+PROCESS = Result(
+    schema=object_schema(
+        {
+            "process": {"type": "integer", "description": "what calls name it by"},
+            "pid": {"type": "integer", "description": "its number in the machine"},
+            "started_s": {"type": "number", "description": "virtual time since boot"},
+        }
+    ),
+    write=_process,
+)
+
+PROCESSES = Result(
+    schema={"type": "array", "items": PROCESS.schema},
+    write=lambda processes, handles: [_process(one, handles) for one in processes],
+)
+
+
+def completed(done: Completed) -> dict[str, Any]:
+    """Return a command that has ended as plain data."""
+    return {**dataclasses.asdict(done), "took_s": done.took_s}
+
+
+COMPLETED = Result(
+    schema=object_schema(
+        {
+            **{name: schema_of(kind) for name, kind in json_types(Completed).items()},
+            "took_s": {"type": "number", "description": "seconds of virtual time"},
+        }
+    ),
+    write=lambda done, _: completed(done),
+)
+
+MEASURED = Result(
+    schema=object_schema(
+        {
+            "metrics": {
+                "type": "object",
+                "additionalProperties": {"type": "number"},
+                "description": "in base units, by name",
+            },
+            "raw": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "what the tools printed",
+            },
+        }
+    ),
+    write=lambda measured, _: {"metrics": dict(measured.metrics), "raw": dict(measured.raw)},
+)
+
+TRAFFIC = Result(
+    schema=object_schema({"traffic": {"type": "integer", "description": "what calls name it by"}}),
+    write=lambda started, handles: {"traffic": handles.traffic.number(started)},
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

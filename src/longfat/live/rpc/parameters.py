@@ -18,7 +18,7 @@ from typing import Any, TypedDict
 
 from longfat.common.decoding import decode
 from longfat.errors import InputError
-from longfat.live.quantities import Duration, Size
+from longfat.live.process import Duration, Size
 from longfat.model.fields import fields_taken
 
 if typing.TYPE_CHECKING:
@@ -108,13 +108,14 @@ def parameters_of(method: Callable[..., Any]) -> tuple[Parameter, ...]:
     """Return the parameters of a method of the API, except for `self`."""
     helps = _described(inspect.getdoc(method) or "")
     fields = fields_taken(method)
+    kinds = json_types(method)
     found = []
     for one in list(inspect.signature(method).parameters.values())[1:]:
         field = fields.get(one.name)
         repeated = one.kind is one.VAR_POSITIONAL
         if one.kind is one.VAR_KEYWORD:
             continue
-        kind = Any if one.annotation is one.empty else read_annotation(one.annotation)
+        kind = kinds.get(one.name, Any)
         found.append(
             Parameter(
                 name=one.name,
@@ -128,9 +129,9 @@ def parameters_of(method: Callable[..., Any]) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-def read_annotation(annotation: str) -> Any:
-    """Return the type in JSON of an annotation, which is in longfat's own code."""
-    return eval(annotation, {}, _TYPES)
+def json_types(annotated: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types in JSON of a function's parameters or of a class's fields, by name."""
+    return typing.get_type_hints(annotated, localns=_TYPES)
 
 
 def schema_of(kind: Any) -> dict[str, Any]:

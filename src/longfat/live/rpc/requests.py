@@ -1,4 +1,4 @@
-"""Parsing lines from a program into requests, within limits; and errors in JSON-RPC's form.
+"""Lines of JSON-RPC: parsed into requests, within limits; errors; and the JSON Schema of all.
 
 A program's input may be damaged, endless or nested without end. So a line has a maximum
 length, JSON a maximum depth, and every parameter is checked against its type first.
@@ -16,20 +16,26 @@ from longfat.common.suggest import listed, nearest
 from longfat.errors import HostError, InputError, LongfatError, MachineError
 from longfat.live.process import CommandFailed, TimedOut
 from longfat.live.rpc.calls import CALLS, Call
-from longfat.live.session import RejectedError
+from longfat.live.rpc.parameters import object_schema
+from longfat.live.task import RejectedError
+from longfat.study.schema import SCHEMA_URL
 
 PROTOCOL_VERSION = 1
 """The version of the protocol; incremented if programs have to be changed for it."""
 
-MOST_LINE_BYTES = 16 << 20
+MAX_LINE_BYTES = 16 << 20
 """The longest line that is read."""
 
-MOST_DEPTH = 32
+MAX_DEPTH = 32
 """The maximum nesting depth of lists and objects of a request."""
 
 JSONRPC = "2.0"
 _MEMBERS = ("jsonrpc", "id", "method", "params")
-_LONGEST_ID = 200
+_MAX_ID = 200
+
+_ID = {"type": ["integer", "string"], "description": "the answer has the same"}
+_VERSION = {"const": JSONRPC}
+_TEXT = {"type": "string"}
 
 
 class Code(IntEnum):
@@ -104,9 +110,9 @@ def read_request(line: bytes) -> Request:
 
 
 def _read_object(line: bytes) -> dict[str, Any]:
-    if len(line) > MOST_LINE_BYTES:
+    if len(line) > MAX_LINE_BYTES:
         raise RequestError(
-            f"the line is too long: the maximum is {MOST_LINE_BYTES:,} bytes",
+            f"the line is too long: the maximum is {MAX_LINE_BYTES:,} bytes",
             code=Code.INVALID_REQUEST,
         )
     try:
@@ -157,11 +163,11 @@ def _id(data: Mapping[str, Any]) -> str | int:
         raise RequestError("a request needs an id", code=Code.INVALID_REQUEST, where="id")
     if type(number) is int and -(2**63) <= number < 2**63:
         return number
-    if isinstance(number, str) and len(number) <= _LONGEST_ID:
+    if isinstance(number, str) and len(number) <= _MAX_ID:
         return number
     raise RequestError(
         f"found {describe(number)}, expected a whole number or a text of at most "
-        f"{_LONGEST_ID} characters",
+        f"{_MAX_ID} characters",
         code=Code.INVALID_REQUEST,
         where="id",
     )
@@ -176,8 +182,8 @@ def _params(call: Call, given: Any) -> dict[str, Any]:
 
     if not isinstance(given, dict):
         raise invalid(f"found {describe(given)}, expected an object with parameters by name")
-    if _is_deeper(given, MOST_DEPTH):
-        raise invalid(f"they are nested deeper than {MOST_DEPTH} levels")
+    if _is_deeper(given, MAX_DEPTH):
+        raise invalid(f"they are nested deeper than {MAX_DEPTH} levels")
     known = call.parameters
     for name in given:
         if name not in known and not call.takes_more:
@@ -225,3 +231,78 @@ def where_of(error: LongfatError) -> str:
         return error.where
     place = getattr(error, "place", None)
     return f"params.{place.field}" if place is not None and place.field else ""
+
+
+def session_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a session's lines, as plain data.
+
+    `$defs.request` and `$defs.answer` are all lines to and from it; `$defs.results` has what each
+    call gives, by its name.
+    """
+    return {
+        "$schema": SCHEMA_URL,
+        "title": f"longfat session, protocol {PROTOCOL_VERSION}",
+        "$defs": {
+            "request": {"oneOf": [_request(call) for call in CALLS.values()]},
+            "answer": {"oneOf": [_success(), _failure(), _ready(), _output()]},
+            "results": {name: call.result.schema for name, call in CALLS.items()},
+        },
+        "anyOf": [{"$ref": "#/$defs/request"}, {"$ref": "#/$defs/answer"}],
+    }
+
+
+def _request(call: Call) -> dict[str, Any]:
+    params = call.schema()
+    return {
+        "title": call.name,
+        "description": call.summary,
+        **object_schema(
+            {"jsonrpc": _VERSION, "id": _ID, "method": {"const": call.name}, "params": params},
+            required=("jsonrpc", "id", "method", *(["params"] if params["required"] else [])),
+        ),
+    }
+
+
+def _success() -> dict[str, Any]:
+    results = [{"$ref": f"#/$defs/results/{name}"} for name in CALLS]
+    return object_schema({"jsonrpc": _VERSION, "id": _ID, "result": {"anyOf": results}})
+
+
+def _failure() -> dict[str, Any]:
+    data = object_schema(
+        {
+            "kind": {"enum": [code.name.lower() for code in Code]},
+            "where": {**_TEXT, "description": "the part of the request, such as params.rate"},
+            "completed": CALLS["node.run"].result.schema,
+            "stdout": {**_TEXT, "description": "of a command that took too long"},
+            "stderr": _TEXT,
+            "hint": _TEXT,
+        },
+        required=("kind", "where"),
+    )
+    error = object_schema({"code": {"enum": list(Code)}, "message": _TEXT, "data": data})
+    number = {"type": ["integer", "string", "null"], "description": "null, if the line has none"}
+    return object_schema({"jsonrpc": _VERSION, "id": number, "error": error})
+
+
+def _ready() -> dict[str, Any]:
+    return _message(
+        "ready",
+        {
+            "protocol": {"const": PROTOCOL_VERSION},
+            "longfat": _TEXT,
+            "kernel": _TEXT,
+            "seed": {"type": "integer"},
+            "now_s": {"type": "number"},
+        },
+    )
+
+
+def _output() -> dict[str, Any]:
+    return _message("output", {"request": _ID, "text": _TEXT})
+
+
+def _message(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    return object_schema(
+        {"jsonrpc": _VERSION, "method": {"const": method}, "params": object_schema(params)}
+    )

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from longfat import __version__
 from longfat.errors import LongfatError, MachineError
 from longfat.live.process import CommandFailed, TimedOut
-from longfat.live.rpc.handles import Handles
+from longfat.live.rpc.calls import Handles, completed
 from longfat.live.rpc.requests import (
     JSONRPC,
-    MOST_LINE_BYTES,
+    MAX_LINE_BYTES,
     PROTOCOL_VERSION,
     Request,
     RequestError,
@@ -25,7 +25,6 @@ from longfat.live.rpc.requests import (
     read_request,
     where_of,
 )
-from longfat.live.rpc.results import completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +90,7 @@ def _do(request: Request, handles: Handles, answers: _Answers) -> Any:
 def read_lines(descriptor: int) -> Iterator[bytes]:
     """Return the lines of a descriptor until its end, as they come.
 
-    Of one that is too long, no more than a little above `MOST_LINE_BYTES` is kept.
+    Of one that is too long, no more than a little above `MAX_LINE_BYTES` is kept.
     """
     kept, is_full = bytearray(), False
     while data := os.read(descriptor, _CHUNK):
@@ -103,7 +102,7 @@ def read_lines(descriptor: int) -> Iterator[bytes]:
                 yield line
         if not is_full:
             kept += rest
-            is_full = len(kept) > MOST_LINE_BYTES
+            is_full = len(kept) > MAX_LINE_BYTES
     if kept.strip():
         yield bytes(kept)
 

@@ -5,24 +5,22 @@ that attach to it; each of them has a bash of the guest, at root or at a
 host. Time is stopped while all of these wait at their prompts.
 
 * `opening`: opens a live network by name
-* `bashrc`, `shell.bash`: the prompt, the nodes as commands, and helper functions
-* `server`: the session's process: its terminals, and when time passes
-* `listener`: accepts connections of other processes
+* `programs`: the programs for people that a shell has in addition
+* `work_folder`: the folder of the host where a shell begins
+* `bash`, `shell.bash`: the start-up file, scripts, and what a shell reports by its output
+* `server`: the session's process: its terminals, connections, and when time passes
 * `clock_controller`: how fast time passes
-* `notes`: what a shell reports and asks by its terminal's output
 * `clients`: a terminal of the session, this process's own or one that attached
 * `attach`: the process of a terminal that attaches
-* `script`: lines from a pipe, without a terminal
+* `connection`: finds sessions by their names; frames between the two processes
 * `terminal`: a terminal in raw mode, and its restoration
-* `protocol`: frames between the two processes
-* `registry`: finds sessions by their names
 """
 
 from longfat.live.shell.attach import attach, session_info
+from longfat.live.shell.bash import run_script
 from longfat.live.shell.clock_controller import REAL_TIME
+from longfat.live.shell.connection import session_names
 from longfat.live.shell.opening import Plan, open_live, plan_session
-from longfat.live.shell.registry import session_names
-from longfat.live.shell.script import run_script
 from longfat.live.shell.server import hold
 
 __all__ = [

@@ -8,7 +8,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import HostError, InputError, MachineError
-from longfat.live.shell.protocol import (
+from longfat.live.shell.connection import (
     ANSWER,
     END,
     HELLO,
@@ -18,9 +18,9 @@ from longfat.live.shell.protocol import (
     VERSION,
     Wire,
     WireError,
+    connect,
     fields_of,
 )
-from longfat.live.shell.registry import connect
 from longfat.live.shell.terminal import Terminal, signal_descriptor
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _ANSWERS_WITHIN_S = 30.0
 _ANSWERS_WITHIN_S = 2.0
-_MOST_UNSENT_BYTES = 1 << 16
+_MAX_UNSENT_BYTES = 1 << 16
 
 
 def session_info(name: str) -> dict[str, Any] | None:
@@ -155,7 +155,7 @@ class _Attached:
         while self._ending is None:
             # A slow terminal is read slowly: the server then waits for us.
             reads = [terminal.reads, self._signals]
-            if terminal.unsent_bytes < _MOST_UNSENT_BYTES:
+            if terminal.unsent_bytes < _MAX_UNSENT_BYTES:
                 reads.append(wire.fileno())
             writes = [wire.fileno()] if wire.unsent_bytes else []
             writes += [terminal.writes] if terminal.unsent_bytes else []

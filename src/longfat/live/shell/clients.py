@@ -10,8 +10,8 @@ import socket
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from longfat.live.shell.notes import NoteReader, SetPace, Skip, clock_request
-from longfat.live.shell.protocol import (
+from longfat.live.shell.bash import NoteReader, SetPace, Skip, clock_request
+from longfat.live.shell.connection import (
     END,
     INPUT,
     OUTPUT,

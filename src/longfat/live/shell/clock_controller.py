@@ -79,7 +79,7 @@ class ClockController:
         """Let time pass again if it should, and was held; at the appropriate pace."""
         if not self._session.is_held:
             return
-        why = self._session.why if self._is_going else ""
+        why = self._session.stop_reason if self._is_going else ""
         if why == "time":
             self.is_over = True
             return
@@ -95,7 +95,7 @@ class ClockController:
         self._is_going = self._is_due
         if self._is_due:
             self._is_due = False
-            self._session.begin(
+            self._session.resume(
                 until_ns=self._until_ns, finished=self._skipped, prompts=True, keys=self._keys
             )
 

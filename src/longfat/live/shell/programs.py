@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.common.atomic import write_whole
+from longfat.common.folder_store import cache_root
 from longfat.common.guard import scratch_folder
-from longfat.engine.kernel.cache import root
 from longfat.engine.machine import INTERPRETER, is_visible
 from longfat.engine.sandbox.access import check_access
 from longfat.errors import HostError
@@ -176,7 +176,7 @@ def _font_list() -> dict[str, bytes]:
     if spec is None or spec.origin is None:
         return {}
     about = f"{sys.version}\0{spec.origin}\0{os.stat(spec.origin).st_mtime_ns}\0{_LIST_FONTS}"  # noqa: PTH116
-    cached = root() / "fonts" / hashlib.sha256(about.encode()).hexdigest()[:32]
+    cached = cache_root() / "fonts" / hashlib.sha256(about.encode()).hexdigest()[:32]
     try:
         names = [path.name for path in cached.iterdir()]
         return {name: (cached / name).read_bytes() for name in names}

@@ -1,24 +1,44 @@
-"""The process of a session: it serves its terminals and lets time pass for them."""
+"""The process of a session: it serves its terminals and lets time pass for them.
+
+It accepts connections of other processes: terminals that attach, and queries.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
+import re
 import selectors
 import signal
 import time
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import ExitCode, LongfatError
-from longfat.live.session import RejectedError
-from longfat.live.shell.bashrc import PACE_PLACE, PLACE, bashrc, environment
+from longfat.live.shell.bash import (
+    PACE_PLACE,
+    PLACE,
+    SetPace,
+    Skip,
+    bashrc,
+    environment,
+    format_pace,
+)
 from longfat.live.shell.clients import Gone, OwnScreen, RemoteTerminal, TerminalClient
 from longfat.live.shell.clock_controller import REAL_TIME, ClockController
-from longfat.live.shell.listener import Acceptor
-from longfat.live.shell.notes import SetPace, Skip, format_pace
-from longfat.live.shell.registry import published
+from longfat.live.shell.connection import (
+    ANSWER,
+    HELLO,
+    VERSION,
+    Wire,
+    WireError,
+    fields_of,
+    is_own,
+    published,
+    size_of,
+)
 from longfat.live.shell.terminal import Terminal, signal_descriptor
 from longfat.live.shell.work_folder import HOME
+from longfat.live.task import RejectedError
 from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
@@ -27,6 +47,8 @@ if TYPE_CHECKING:
 
     from longfat.live import Network
     from longfat.live.shell.clients import Screen
+
+_TERM = re.compile(r"[A-Za-z0-9._+-]{1,64}")
 
 SHELL = ("bash", "--noprofile", "--rcfile", PLACE, "-i")
 
@@ -37,7 +59,7 @@ _SKIP_BEGINS = b"\r\n[full speed until a command ends; Ctrl-] again for real tim
 _SKIP_ENDS = b"\r\n[real time]\r\n"
 _LOOK_EVERY_S = 0.25
 # A terminal with this much pending output gets no more; the machine waits for it.
-_MOST_UNSENT_BYTES = 1 << 18
+_MAX_UNSENT_BYTES = 1 << 18
 # So long the others wait for one that attached and does not read its output.
 _WAITS_FOR_FAR_S = 10.0
 
@@ -118,14 +140,14 @@ class _Holder:
 
     def listen(self, listener: socket.socket) -> None:
         """Let terminals attach."""
-        acceptor = Acceptor(self)
+        acceptor = _Acceptor(self)
         self.on(listener.fileno(), lambda: acceptor.accept(listener))
 
     def serve(self, terminal: Terminal, *, signals: int, place: str) -> int:
         """Serve all terminals until the shell in this process's own ends; see `hold`."""
         rows, columns = terminal.size()
         screen = OwnScreen(terminal)
-        own = self.sit(screen, place, rows=rows, columns=columns, term=terminal.term)
+        own = self.start_shell(screen, place, rows=rows, columns=columns, term=terminal.term)
         self.on(signals, lambda: self._signalled(own, terminal, signals))
         words, status = f"the session {self._name} has ended", 0
         try:
@@ -153,7 +175,7 @@ class _Holder:
 
     def _turn(self) -> None:
         """Wait for events and handle them."""
-        if any(client.screen.unsent_bytes > _MOST_UNSENT_BYTES for client in self._clients):
+        if any(client.screen.unsent_bytes > _MAX_UNSENT_BYTES for client in self._clients):
             self._session.leave()
             events = self._selector.select(_LOOK_EVERY_S)
         else:
@@ -182,7 +204,7 @@ class _Holder:
 
     # ------------------------------------------------------------- terminals
 
-    def sit(
+    def start_shell(
         self, screen: Screen, place: str, *, rows: int, columns: int, term: str
     ) -> TerminalClient:
         """Start a shell in a terminal.
@@ -270,7 +292,7 @@ class _Holder:
             return
         if screen.writes not in self._selector.get_map():
             self.on(screen.writes, screen.flush, writes=True)
-        if screen.unsent_bytes <= _MOST_UNSENT_BYTES:
+        if screen.unsent_bytes <= _MAX_UNSENT_BYTES:
             client.full_since_s = None
         elif client.full_since_s is None:
             client.full_since_s = time.monotonic()
@@ -305,6 +327,66 @@ class _Holder:
             "terminals": [client.node for client in self._clients],
             "virtual_s": self._session.now_s,
         }
+
+
+class _Acceptor:
+    """Accepts connections and answers their first frame."""
+
+    def __init__(self, holder: _Holder) -> None:
+        self._holder = holder
+
+    def accept(self, listener: socket.socket) -> None:
+        """Accept a connection, and read its first frame when it comes."""
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return  # it has disconnected
+        if not is_own(connection):
+            connection.close()
+            return
+        wire = Wire(connection)
+        self._holder.on(wire.fileno(), functools.partial(self._greet, wire))
+
+    def _greet(self, wire: Wire) -> None:
+        """Read the first frame of a connection, and act on it."""
+        try:
+            frames = wire.receive()
+            if not frames:
+                return
+            self._holder.off(wire.fileno())
+            kind, payload = frames[0]
+            if kind != HELLO:
+                raise WireError("the first frame is not a greeting")
+            self._answer(wire, fields_of(payload))
+        except WireError:
+            self._holder.off(wire.fileno())
+            wire.close()
+
+    def _answer(self, wire: Wire, hello: dict[str, Any]) -> None:
+        rejected = ""
+        if hello.get("version") != VERSION:
+            rejected = "it was started by another version of longfat"
+        elif hello.get("do") == "attach":
+            try:
+                self._attach(wire, hello)
+            except RejectedError as error:
+                rejected = str(error)
+            else:
+                return
+        if rejected:
+            wire.send_json(ANSWER, rejected=rejected)
+        else:
+            wire.send_json(ANSWER, **self._holder.about())
+        wire.close()
+
+    def _attach(self, wire: Wire, hello: dict[str, Any]) -> None:
+        rows, columns = size_of(hello)
+        node, term = hello.get("node"), hello.get("term")
+        if not isinstance(node, str) or not isinstance(term, str) or not _TERM.fullmatch(term):
+            raise WireError("a greeting is incomplete")
+        place = self._holder.place(node)
+        wire.send_json(ANSWER, node=place)
+        self._holder.start_shell(RemoteTerminal(wire), place, rows=rows, columns=columns, term=term)
 
 
 def _exit_status(status: int | None) -> int:

@@ -24,7 +24,7 @@ _QUIT_TIMES, _QUIT_WITHIN_S = 3, 1.0
 
 # The modes of full-screen programs, and sequences that reset them.
 _ALTERNATE = re.compile(rb"\x1b\[\?(?:1049|1047|47)([hl])")
-_LONGEST_SWITCH = 8
+_MAX_SWITCH = 8
 _LEAVE_ALTERNATE = b"\x1b[?1049l"
 # Cursor shown, bracketed paste, mouse and application keys off, colours as they were.
 _MAKE_PLAIN = b"\x1b[?25h\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?1l\x1b>\x1b[0m"
@@ -125,7 +125,7 @@ class Terminal:
         seen = self._tail + data
         for switch in _ALTERNATE.finditer(seen):
             self._in_alternate = switch[1] == b"h"
-        self._tail = seen[-_LONGEST_SWITCH + 1 :]
+        self._tail = seen[-_MAX_SWITCH + 1 :]
         self._unsent += data
         self.flush()
 

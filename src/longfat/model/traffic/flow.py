@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from longfat.common.decoding import MOST_RAW_BYTES, decode, read_json
+from longfat.common.decoding import MAX_RAW_BYTES, decode, read_json
 from longfat.errors import MachineError
 from longfat.model.fields import declare, fields_of, phrases
 from longfat.model.kinds import Text, Time
@@ -73,7 +73,7 @@ def read_report(path: Path, cls: type[R], *, what: str) -> R:
     """
     where = f"{path.name}: not a JSON report of {what}"
     try:
-        data = read_json(path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError)
+        data = read_json(path, most_bytes=MAX_RAW_BYTES, where=where, error=MachineError)
     except OSError as error:
         raise MachineError(f"{where}: {error.strerror}") from None
     where = f"{path.name}: not a whole report of {what}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from longfat.common.decoding import MOST_RAW_BYTES, describe, parse_json, read_json
+from longfat.common.decoding import MAX_RAW_BYTES, describe, parse_json, read_json
 from longfat.errors import InputError, MachineError
 from longfat.model.fields import declare, fields_of, narrowed
 from longfat.model.kinds import Flag, Rate, Time
@@ -224,7 +224,7 @@ def read_report(path: Path) -> Iperf3Report:
     where = f"{path.name}: {_NO_REPORT}"
     try:
         data = read_json(
-            path, most_bytes=MOST_RAW_BYTES, where=where, error=MachineError, foreign=True
+            path, most_bytes=MAX_RAW_BYTES, where=where, error=MachineError, foreign=True
         )
     except OSError as error:
         raise MachineError(f"{where}: {error.strerror}") from None

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.common.decoding import MOST_RAW_BYTES, describe, read_bytes
+from longfat.common.decoding import MAX_RAW_BYTES, describe, read_bytes
 from longfat.errors import InputError
 from longfat.model.traffic.iperf3 import streams_of
 from longfat.model.traffic.iperf3_json import INTERVALS
@@ -110,7 +110,7 @@ def _wrong(message: str) -> InputError:
 
 def _text(path: Path) -> str:
     try:
-        content = read_bytes(path, most_bytes=MOST_RAW_BYTES)
+        content = read_bytes(path, most_bytes=MAX_RAW_BYTES)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; {_RIGHT}") from None
     except IsADirectoryError:

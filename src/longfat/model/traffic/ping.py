@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from longfat.common.decoding import MOST_RAW_BYTES, read_bytes
+from longfat.common.decoding import MAX_RAW_BYTES, read_bytes
 from longfat.errors import MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Integer, Size, Time
@@ -149,7 +149,7 @@ class Ping(Flow):
     def _text(self, raw: Path) -> str:
         path = raw / self._output_file
         try:
-            content = read_bytes(path, most_bytes=MOST_RAW_BYTES, error=MachineError)
+            content = read_bytes(path, most_bytes=MAX_RAW_BYTES, error=MachineError)
         except OSError as error:
             raise MachineError(f"{path.name}: cannot be read: {error.strerror}") from None
         return content.decode("utf-8", errors="replace")

@@ -129,9 +129,9 @@ class ClockController:
         if not self._session.is_held:
             self._keep_pace()
             return
-        if self._is_going and self._session.why in ("finished", "prompts"):
+        if self._is_going and self._session.stop_reason in ("finished", "prompts"):
             self._skipped = ()
-            self._is_due = self._is_due or self._session.why == "finished"
+            self._is_due = self._is_due or self._session.stop_reason == "finished"
         self._is_going = False
         if not self.may_pass:
             self._until_ns = None
@@ -147,7 +147,7 @@ class ClockController:
         # A step advances time even if all processes are idle.
         prompts = not plays and not self.is_held
         until_ns = max(min(ends), now_ns + 1) if ends else None
-        self._session.begin(
+        self._session.resume(
             until_ns=until_ns, ended=awaited, finished=self._skipped, prompts=prompts
         )
         self._is_going = True

@@ -81,14 +81,14 @@ def run_line(
         on_output=lambda _is_error, data: output.extend(data[: MOST_OUTPUT_BYTES - len(output)]),
     )
     end_s = time.monotonic() + within_wall_s
-    session.begin(until_ns=session.now_ns + round(WITHIN_S * 1e9), ended=[task])
+    session.resume(until_ns=session.now_ns + round(WITHIN_S * 1e9), ended=[task])
     while not session.is_held and len(output) < MOST_OUTPUT_BYTES and time.monotonic() < end_s:
         session.wait(_WAIT_S)
     session.pause()
     status, words = task.status, ""
     if status is None:
         why = f"did not end within {WITHIN_S:g} s of virtual time"
-        if session.why != "time":
+        if session.stop_reason != "time":
             why = f"did not end within {within_wall_s:g} s"
         if len(output) >= MOST_OUTPUT_BYTES:
             why = f"printed more than {MOST_OUTPUT_BYTES // 1024} KB"

@@ -19,7 +19,7 @@ from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.runs import FlowTime
 from longfat.live import Network
-from longfat.live.shell.notes import SetPace
+from longfat.live.shell.bash import SetPace
 from longfat.live.shell.programs import install_programs, package_folders
 from longfat.live.shell.server import SKIP_KEY
 from longfat.model.flow_path import queue_limits

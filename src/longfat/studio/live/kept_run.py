@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from longfat.engine.machine.machine import START_OF_TIME_S
-from longfat.execution.runs import EventTime, FlowTime, Played, Run, staged_run
+from longfat.execution.runs import EventTime, FlowTime, GuestReport, Run, staged_run
 from longfat.execution.runs.run import COMMANDS, RAW
 from longfat.execution.tools import Toolbox
 from longfat.model.events import Event
@@ -172,10 +172,10 @@ def write_live_run(
             for index, event in enumerate(case.events)
             if index >= len(live.case.events)
         ]
-        run = staged.keep(
+        run = staged.publish(
             kernel=live.kernel,
             tools=Toolbox().of(case),
-            played=Played(
+            report=GuestReport(
                 virtual_s=live.end_s,
                 epoch_s=START_OF_TIME_S + live.start_s,
                 flow_times={flow.name: live.flow_times[flow.name] for flow in case.flows},

@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING
 
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import InputError
-from longfat.live.shell.bashrc import PLACE, bashrc, environment
-from longfat.live.shell.notes import NoteReader, SetPace, Skip, clock_request
+from longfat.live.shell.bash import (
+    PLACE,
+    NoteReader,
+    SetPace,
+    Skip,
+    bashrc,
+    clock_request,
+    environment,
+)
 from longfat.live.shell.server import SHELL
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.studio.live.replay import Typed

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from longfat.common.decoding import MOST_BYTES, Decoder, decode, parse_json, read_bytes
+from longfat.common.decoding import MAX_BYTES, Decoder, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
 from longfat.common.terminal_text import printable_line
 from longfat.engine import kernel as kernels
@@ -227,7 +227,7 @@ def _record(run: Path, file: str, machine: Machine) -> bytes:
         path = run / name
         if not path.is_file():
             return None
-        return read_bytes(path, most_bytes=MOST_BYTES, where=name, error=error)
+        return read_bytes(path, most_bytes=MAX_BYTES, where=name, error=error)
 
     if record := left("record.json"):
         return record

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from longfat.engine.machine import process
+from longfat.common import process
 
 SHELLS = "sleep 60 & sh -c 'sleep 60 & sleep 60 & echo ready; wait' & wait"
 THREAD = """
