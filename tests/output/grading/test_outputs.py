@@ -30,7 +30,7 @@ from longfat.output.grading import (
     print_graded,
     student_page,
 )
-from longfat.output.grading.classroom import WORKFLOW_FILE
+from longfat.output.grading.exports import WORKFLOW_FILE
 from longfat.study.grading import Grading, read_grading
 from tests.paths import REPOSITORY
 

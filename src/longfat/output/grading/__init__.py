@@ -1,8 +1,11 @@
 """The output of grading, for people and for the services that courses use."""
 
-from longfat.output.grading.classroom import classroom_files
-from longfat.output.grading.gradebook import GRADEBOOKS, gradebook_csv
-from longfat.output.grading.gradescope import gradescope_results
+from longfat.output.grading.exports import (
+    GRADEBOOKS,
+    classroom_files,
+    gradebook_csv,
+    gradescope_results,
+)
 from longfat.output.grading.page import student_page
 from longfat.output.grading.terminal import print_graded
 
