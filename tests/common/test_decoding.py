@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from longfat.common.checksum import FileSum, file_damage, file_sum, sealed, unsealed
 from longfat.common.decoding import Decoder, decode, parse_json, read_json
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.execution.cluster import packing
+from longfat.execution.cluster import transfer
 from longfat.execution.runs.run import parse_series
 from longfat.model.probes import Capture, Queue
 from longfat.model.probes.columns import MOST_CELLS
@@ -308,8 +308,8 @@ def test_a_package_that_is_a_bomb_is_refused(tmp_path: Path, kind: bytes) -> Non
     member.type, member.size = kind, 1 << 29
     head = first.tobuf(format=tarfile.GNU_FORMAT) + contents.ljust(512, b"\0")
     head += member.tobuf(format=tarfile.GNU_FORMAT)
-    with pytest.raises(packing.UnpackError):
-        packing.unpack(io.BytesIO(gzip.compress(head) + zeros()), tmp_path)
+    with pytest.raises(transfer.UnpackError):
+        transfer.unpack(io.BytesIO(gzip.compress(head) + zeros()), tmp_path)
 
 
 def test_memory_stays_below_half_a_gigabyte() -> None:

@@ -17,7 +17,7 @@ from longfat.analysis.verdict import evaluate
 from longfat.common.decoding import parse_json
 from longfat.errors import LongfatError, MachineError
 from longfat.execution.cache.entry import NOTE, entry_of, read_entry
-from longfat.execution.cluster import packing
+from longfat.execution.cluster import transfer
 from longfat.execution.guest_outcome import read_outcome
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import MANIFEST, OUTCOME, parse_series, read_manifest
@@ -204,15 +204,15 @@ def check_any(folder: Path, content: bytes) -> None:
 
 @cache
 def packages() -> list[bytes]:
-    return [packing.packed(RUN)]
+    return [transfer.packed(RUN)]
 
 
 def check_package(folder: Path, content: bytes) -> None:
     place = folder / "inside"
     place.mkdir()
     try:
-        packing.unpack(io.BytesIO(content), place)
-    except packing.UnpackError as error:
+        transfer.unpack(io.BytesIO(content), place)
+    except transfer.UnpackError as error:
         raise MachineError(str(error)) from None
     if sorted(path.name for path in folder.iterdir()) != ["inside"]:
         raise WrongError("it wrote elsewhere")

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from longfat.common.suggest import nearest
-from longfat.packetdrill.expressions import Expression, wrong_kind
-from longfat.packetdrill.symbols import NLA_BYTES
+from longfat.packetdrill.expressions import NLA_BYTES, Expression, wrong_kind
 
 if TYPE_CHECKING:
     from longfat.packetdrill.scanner import Scanner

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from longfat.analysis.grading.checks import CHECKS
-from longfat.analysis.grading.counted import forged
+from longfat.analysis.grading.counted import forged, watched
 from longfat.analysis.grading.shaping import limits_in_force
 from longfat.analysis.grading.submission import Handed, Played
-from longfat.analysis.grading.watching import watched
 from longfat.errors import Place
 from longfat.execution.case_runner import run_case
 from longfat.study.grading.model import Part, PartKind

@@ -22,8 +22,7 @@ from typing import Any
 from longfat.common.checksum import SEAL, sealed
 from longfat.errors import InputError
 from longfat.execution.cluster import worker
-from longfat.execution.cluster.packing import packed
-from longfat.execution.cluster.transfer import Done, Failed
+from longfat.execution.cluster.transfer import Done, Failed, packed
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST, sums_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.execution.cluster.packing import UnpackError, packed, unpack
+from longfat.execution.cluster.transfer import UnpackError, packed, unpack
 
 
 @pytest.fixture

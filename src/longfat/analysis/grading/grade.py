@@ -10,13 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.analysis.grading.counted import ADDED
 from longfat.analysis.grading.judge import Judge
 from longfat.analysis.grading.oddities import oddities
 from longfat.analysis.grading.play import Player
 from longfat.analysis.grading.redaction import redaction_for
 from longfat.analysis.grading.scores import Graded, Score
 from longfat.analysis.grading.submission import Handed, Submission, take_in
-from longfat.analysis.grading.watching import ADDED
 from longfat.common.guard import scratch_folder
 from longfat.errors import LongfatError
 from longfat.study.grading.model import (

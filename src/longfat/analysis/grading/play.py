@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longfat.analysis.grading.counted import watched
 from longfat.analysis.grading.submission import Handed, Played, Scripts
-from longfat.analysis.grading.watching import watched
 from longfat.engine.machine import Quota
 from longfat.errors import HostError, InputError, LongfatError
 from longfat.execution import run_batches

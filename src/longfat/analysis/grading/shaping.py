@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat.analysis.grading.watching import way_of
+from longfat.analysis.grading.counted import way_of
 from longfat.model.probes import Queue
 from longfat.model.probes.queue import decode
 from longfat.model.probes.samples import read_samples

@@ -11,7 +11,6 @@ encrypts and authenticates. What Dask does not provide is here:
     worker        run on a worker: its description and preparation, and one case
     transfer      the plan of a job, what client and workers send each other, and the check
                   of what arrives
-    packing       a run directory as bytes, and back
 """
 
 from longfat.execution.cluster.executor import Cluster

@@ -29,7 +29,7 @@ from longfat.engine.kernel import cache
 from longfat.engine.machine import current_sandbox
 from longfat.errors import HostError, LongfatError
 from longfat.execution.case_runner import run_case
-from longfat.execution.cluster import packing
+from longfat.execution.cluster import transfer
 from longfat.execution.cluster.transfer import (
     MAX_BLOCK_BYTES,
     MEMORY,
@@ -301,7 +301,7 @@ def _packed_run(run: Run, *, folder: Path) -> Done:
     path = folder / "block"
     try:
         with path.open("wb") as file:
-            packing.pack(run.folder, file)
+            transfer.pack(run.folder, file)
         size = path.stat().st_size
         if size > MAX_BLOCK_BYTES:
             raise HostError(

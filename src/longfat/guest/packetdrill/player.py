@@ -33,8 +33,13 @@ from longfat.guest.packetdrill.flow import (
     inbound_bytes,
 )
 from longfat.guest.packetdrill.program import KEPT_OUTPUT, Program
-from longfat.guest.packetdrill.waiting import FloodError, OverLimitError, Waiting, take_no_time
-from longfat.guest.packetdrill.worker import Worker
+from longfat.guest.packetdrill.waiting import (
+    FloodError,
+    OverLimitError,
+    Waiting,
+    Worker,
+    take_no_time,
+)
 
 # Just before a tick of the kernel, which has 100 a second. Its timers end with a tick: one of
 # 40 ms that is set just before one ends 40.25 ms later, and just after one 49.75 ms later.

@@ -1,18 +1,24 @@
-"""The one place where time passes, and all that can happen meanwhile.
+"""The only function in which virtual time passes, and the thread for calls that may block.
 
 Packets are read in the moment in which the kernel sends them: nothing else runs while the
 clock stands still, so what poll(2) reports, it reports at once. And what we do takes no time,
 not even reading the clock, which costs everybody else 256 ns (`take_no_time`).
 """
 
+from __future__ import annotations
+
+import ctypes
 import os
 import select
 import struct
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 from longfat.guest import system
+from longfat.guest.packetdrill.calls import Prepared
 from longfat.guest.packetdrill.device import Device
 
 # Virtual time passes only when nothing can run: after so little, all has come to rest.
@@ -126,3 +132,45 @@ class Waiting:
                 raise FloodError
             self._record(now_ns, packet)
             self.packets.append((now_ns, packet))
+
+
+class Worker:
+    """Makes calls, one after the other, beside the script.
+
+    Args:
+        waiting: woken when a call has returned.
+    """
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
+        self._order = threading.Semaphore(0)
+        self._ready = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._run: Callable[[], int] | None = None
+        self.event: dict[str, Any] | None = None
+        self.prepared: Prepared | None = None
+        self.due_ns = 0
+        self.result = self.errno = self.end_ns = 0
+        self.is_done = True
+        waiting.on(self._ready, self._take)
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def start(self, event: dict[str, Any], prepared: Prepared, *, due_ns: int) -> None:
+        """Begin a call."""
+        self.event, self.prepared, self.due_ns = event, prepared, due_ns
+        self.is_done = False
+        self._run = prepared.run
+        self._order.release()
+
+    def _take(self) -> None:
+        os.eventfd_read(self._ready)
+        self.is_done = True
+
+    def _work(self) -> None:
+        while True:
+            self._order.acquire()
+            assert self._run is not None
+            ctypes.set_errno(0)
+            self.result = self._run()
+            self.errno = ctypes.get_errno()
+            self.end_ns = self._waiting.now_ns()
+            os.eventfd_write(self._ready, 1)

@@ -5,9 +5,7 @@ exactly as it is read back, and knows its JSON Schema. `longfat.model.fields` pu
 fields of dataclasses.
 """
 
-from longfat.model.kinds.images import ImageName
 from longfat.model.kinds.kind import Kind, Source, WrongKindError
-from longfat.model.kinds.lists import Integers, Name, Names, Texts
 from longfat.model.kinds.numbers import (
     Drift,
     Integer,
@@ -22,7 +20,17 @@ from longfat.model.kinds.numbers import (
     size_text,
     time_text,
 )
-from longfat.model.kinds.words import Flag, Line, OneOf, Text
+from longfat.model.kinds.texts import (
+    Flag,
+    ImageName,
+    Integers,
+    Line,
+    Name,
+    Names,
+    OneOf,
+    Text,
+    Texts,
+)
 
 __all__ = [
     "Drift",
