@@ -19,8 +19,7 @@ from longfat.live.shell.protocol import WireError, fields_of, size_of
 from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.drafts import Drafts
 from longfat.studio.live.messages import read_order
-from longfat.studio.private_file import PrivateFile
-from longfat.studio.state import VARIABLE, WorkspaceState
+from longfat.studio.state import VARIABLE, PrivateFile, WorkspaceState
 from tests.mutations.kind import write
 
 

@@ -10,7 +10,7 @@ from longfat.analysis.advice.facts import Fact
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY, Line, Recommendation
 from longfat.execution import run_cases
-from longfat.studio.advice import advice_of
+from longfat.studio.views import advice_of
 from longfat.study.read import parse_study
 
 FOUND = Diagnosis(

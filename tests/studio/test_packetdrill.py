@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from longfat.studio.http_error import HttpError
+from longfat.studio.http import HttpError
 from longfat.studio.packetdrill import PacketdrillScripts, RunRequest
 from longfat.studio.workspace import Workspace
 from tests.paths import TESTS

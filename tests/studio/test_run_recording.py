@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import Run, load_run
-from longfat.studio.run_recording import run_recording
+from longfat.studio.saved_runs import run_recording
 from longfat.study.read import parse_study
 from tests.paths import TESTS
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,36 +13,32 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse
-from starlette.routing import Mount, Route
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from longfat import __version__
 from longfat.analysis.grading import seed_of
 from longfat.engine import kernel as kernels
-from longfat.errors import LongfatError
+from longfat.errors import HostError, LongfatError
 from longfat.studio.assignments.check_counts import CheckCounts
 from longfat.studio.assignments.checks import Checks
 from longfat.studio.assignments.routes import exercise_routes
 from longfat.studio.assignments.workbook import Submitter, Workbook
-from longfat.studio.auth import AuthMiddleware, Keys
-from longfat.studio.documents import document_routes
-from longfat.studio.draft_routes import draft_routes
-from longfat.studio.drafts import Drafts
-from longfat.studio.error_responses import bug, http_error, longfat_error
-from longfat.studio.fields import form_fields
+from longfat.studio.auth import AuthMiddleware, Keys, key_tag, session_of
+from longfat.studio.documents import document_routes, template_routes
+from longfat.studio.drafts import Drafts, draft_routes
+from longfat.studio.http import HttpError, bug, http_error, longfat_error, read_json
 from longfat.studio.jobs import Jobs, job_routes
 from longfat.studio.labs import LabBook, lab_routes
 from longfat.studio.live.routes import live_routes
-from longfat.studio.live.sessions import LiveSessions
-from longfat.studio.login_routes import login_routes
+from longfat.studio.live.session import LiveSessions
 from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
 from longfat.studio.packets import packet_routes
 from longfat.studio.progress import ProgressBook, progress_routes
 from longfat.studio.runs import run_routes
-from longfat.studio.study_reader import StudyReader
-from longfat.studio.templates import template_routes
-from longfat.studio.threads import ThreadMiddleware, run_in_threadpool
+from longfat.studio.threads import StudyReader, ThreadMiddleware, run_in_threadpool
+from longfat.studio.views import form_fields
 from longfat.studio.workspace import Workspace
 from longfat.study.labs import Labs
 
@@ -53,7 +50,51 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
     from longfat.studio.assignments.assignment import Assignment
+    from longfat.studio.auth import Keys
     from longfat.studio.turns import Member
+
+_INDEX = "index.html"
+_HEAD_END = "</head>"
+
+
+def login_routes(keys: Keys, *, static: Path) -> list[BaseRoute]:
+    """Return the routes.
+
+    Args:
+        keys: what grants access.
+        static: the folder of the built page.
+    """
+
+    async def page(request: Request) -> Response:
+        """Return the page, with the key by which it verifies its server from then on."""
+        try:
+            text = await run_in_threadpool((static / _INDEX).read_text, encoding="utf-8")
+        except OSError as error:
+            raise HostError(f"the studio's page cannot be read: {error.strerror}") from None
+        return HTMLResponse(text.replace(_HEAD_END, key_tag(request, keys) + _HEAD_END, 1))
+
+    async def log_out(request: Request) -> Response:
+        body = await read_json(request)
+        others = body.boolean("others")
+        if (session := session_of(request)) is None:
+            raise HttpError(
+                "a token has no session to end; for a new token restart the studio with "
+                "--new-token",
+                status=HTTPStatus.CONFLICT,
+            )
+        if others:
+            return JSONResponse({"ended": keys.credentials.sessions.end_others(session)})
+        keys.credentials.sessions.end(session)
+        response = JSONResponse({"ended": 1})
+        keys.delete_cookie(response)
+        return response
+
+    return [
+        Route("/", page, methods=["GET"]),
+        Route(f"/{_INDEX}", page, methods=["GET"]),
+        Route("/api/log-out", log_out, methods=["POST"]),
+    ]
+
 
 STATIC = Path(__file__).with_name("static")
 """The built page."""

@@ -26,7 +26,7 @@ from longfat.errors import HostError, InputError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from longfat.studio.private_file import PrivateFile
+    from longfat.studio.state import PrivateFile
 
 MAX_SESSIONS = 8
 """How many sessions an owner may have: beyond that, the least recently used ends."""

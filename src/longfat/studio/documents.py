@@ -1,4 +1,4 @@
-"""Files and texts: listed, opened, saved, checked, and converted."""
+"""Files and texts: listed, opened, saved, checked, converted, and made from templates."""
 
 from __future__ import annotations
 
@@ -13,39 +13,71 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.studio.assignments.workbook import RESERVE_BYTES
-from longfat.studio.attachments import beside_of
-from longfat.studio.checked import check
 from longfat.studio.formats import (
+    OPENED_SUFFIXES,
     STUDY_SUFFIXES,
     check_size,
     from_study,
+    list_files,
     runs_machine,
     suffix_of,
     to_study,
 )
-from longfat.studio.guarded_files import Base, GuardedFiles
-from longfat.studio.listing import OPENED_SUFFIXES, list_files
-from longfat.studio.requests import asked_name, base_of, read_json
+from longfat.studio.guarded_files import Base, GuardedFiles, base_of
+from longfat.studio.http import RUNS, asked_name, read_json
 from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import MachineTurns
-from longfat.studio.urls import RUNS
+from longfat.studio.views import check
 from longfat.study.check import proposed
 from longfat.study.document import LARGEST_FILE_BYTES
+from longfat.study.files import BesideFolder, ReadBeside, reads_nothing
 from longfat.study.schema import study_schema
+from longfat.study.templates import TEMPLATES, make_template
 from longfat.study.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from starlette.requests import Request
     from starlette.responses import Response
 
     from longfat.studio.assignments.workbook import Workbook
-    from longfat.studio.study_reader import StudyReader
+    from longfat.studio.http import RequestBody
+    from longfat.studio.threads import StudyReader
     from longfat.studio.turns import Member
     from longfat.studio.workspace import Workspace
+
+
+def beside_of(body: RequestBody, workspace: Workspace) -> ReadBeside:
+    """Return a reader of the files beside a request's document.
+
+    Args:
+        body: the request; `path` is the document's file below the workspace, or else `lab`
+            is its lab. A document that is not saved yet has neither.
+        workspace: the workspace.
+    """
+    return document_beside(workspace, path=body.maybe_text("path"), lab=body.maybe_name("lab"))
+
+
+def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) -> ReadBeside:
+    """Return a reader of the files beside a document; see `beside_of`."""
+    if path is None and lab is None:
+        return reads_nothing
+
+    def folder() -> Path:
+        if path is None:
+            return workspace.labs.find(lab or "").folder
+        above = path.rpartition("/")[0]
+        return workspace.folder(above) if above else workspace.root
+
+    if path is None:
+        return BesideFolder(folder)  # the image of a lab is not the student's
+    return BesideFolder(folder, find_image=workspace.stores.find_image)
+
 
 # A MiniEdit file may be this much larger than the study that it becomes.
 _LARGEST_BYTES = 4 * LARGEST_FILE_BYTES
@@ -273,3 +305,40 @@ async def _exported(request: Request, *, reader: StudyReader) -> Response:
         await reader.run(partial(check_size, text, name=name))
     converted, warnings = await run_in_threadpool(from_study, text, name=name, suffix=suffix)
     return JSONResponse({"text": converted, "warnings": list(warnings)})
+
+
+def from_template(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Return a template's study as `OpenedDocument` of the page.
+
+    Args:
+        name: the template.
+        values: its parameters as they were typed, by key; the default for an empty one.
+
+    Raises:
+        InputError: there is no such template, or a parameter is invalid.
+    """
+    if name not in TEMPLATES:
+        raise InputError(
+            f"there is no template {name!r}{nearest(name, TEMPLATES)} "
+            f"(there are: {listed(TEMPLATES)})"
+        )
+    given = {key: value for key, value in values.items() if value != ""}
+    text = make_template(TEMPLATES[name], given).text()
+    return unsaved_document(name, text)
+
+
+def template_routes() -> list[BaseRoute]:
+    """Return the routes of templates."""
+
+    async def templates(request: Request) -> Response:
+        del request
+        return JSONResponse([template.to_json() for template in TEMPLATES.values()])
+
+    async def made(request: Request) -> Response:
+        body = await read_json(request)
+        return JSONResponse(from_template(body.name("template"), body.object("values")))
+
+    return [
+        Route("/api/templates", templates, methods=["GET"]),
+        Route("/api/templates", made, methods=["POST"]),
+    ]

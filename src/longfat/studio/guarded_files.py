@@ -12,10 +12,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError, conflict
+from longfat.studio.http import HttpError, conflict
 from longfat.studio.workspace import version_of
 
 if TYPE_CHECKING:
+    from longfat.studio.http import RequestBody
     from longfat.studio.workspace import StoredFile, Workspace
 
 
@@ -45,6 +46,11 @@ class Base:
         if self.force or stored.content in (None, content) or stored.version == self.version:
             return
         raise conflict(path, is_known=self.version is not None)
+
+
+def base_of(body: RequestBody) -> Base:
+    """Return what a save is based on: the fields `version` and `force` of its request."""
+    return Base(version=body.maybe_name("version"), force=body.boolean("force"))
 
 
 class GuardedFiles:

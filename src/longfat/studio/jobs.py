@@ -16,10 +16,8 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError
-from longfat.studio.job import Job
-from longfat.studio.plan import JobRequest, make_plan
-from longfat.studio.requests import MOST_LANGUAGES, read_json
+from longfat.studio.http import MOST_LANGUAGES, HttpError, read_json
+from longfat.studio.job import Job, JobRequest, make_plan
 from longfat.studio.threads import run_in_threadpool
 from longfat.study.expand import MOST_SEEDS
 from longfat.study.text import LanguageChoice

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
-from longfat.studio.requests import asked_language
+from longfat.studio.http import asked_language
 from longfat.studio.threads import run_in_threadpool
 from longfat.study import read_heading, read_study
 from longfat.study.courses import all_courses, course_of, sorted_by_course

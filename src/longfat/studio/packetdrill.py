@@ -26,14 +26,11 @@ from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.packetdrill import IP_VERSIONS, ScriptFile, Settings, Task, tasks_of
 from longfat.packetdrill.find import SUFFIX
-from longfat.studio.error_responses import problem_of
-from longfat.studio.guarded_files import Base, GuardedFiles
-from longfat.studio.http_error import HttpError
-from longfat.studio.listing import list_files
-from longfat.studio.requests import asked_name, base_of, read_json
+from longfat.studio.formats import list_files
+from longfat.studio.guarded_files import Base, GuardedFiles, base_of
+from longfat.studio.http import RUNS, HttpError, asked_name, problem_of, read_json
 from longfat.studio.threads import run_in_threadpool
 from longfat.studio.turns import MachineTurns
-from longfat.studio.urls import RUNS
 from longfat.studio.workspace import path_parts
 
 if TYPE_CHECKING:

@@ -26,8 +26,7 @@ from longfat.analysis.packets.opened import (
 )
 from longfat.engine.machine import START_OF_TIME_S
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError
-from longfat.studio.requests import asked_name, asked_names
+from longfat.studio.http import HttpError, asked_name, asked_names
 from longfat.studio.saved_runs import load_kept
 from longfat.studio.threads import run_in_threadpool
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from longfat.studio.live.sessions import LiveSessions
+    from longfat.studio.live.session import LiveSessions
     from longfat.studio.packetdrill import PacketdrillScripts
     from longfat.studio.workspace import Workspace
 

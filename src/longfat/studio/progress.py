@@ -19,8 +19,8 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from longfat.common.decoding import Decoder, parse_json
 from longfat.errors import InputError
-from longfat.studio.pages import Pages
-from longfat.studio.requests import asked_name, read_json
+from longfat.studio.broadcast import Pages
+from longfat.studio.http import asked_name, read_json
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from longfat.studio.requests import RequestBody
+    from longfat.studio.http import RequestBody
     from longfat.studio.workspace import Workspace
 
 FOLDER = "progress"

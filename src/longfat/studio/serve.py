@@ -28,8 +28,7 @@ from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.connections import Connections, HeadDeadlineProtocol, accept_all
-from longfat.studio.credentials import ONLY_USER, Credentials, Tokens, new_token
-from longfat.studio.server_proof import ServerProof
+from longfat.studio.credentials import ONLY_USER, Credentials, ServerProof, Tokens, new_token
 from longfat.studio.state import WorkspaceState, workspace_id
 from longfat.studio.workspace import Workspace
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from longfat.studio.http_error import HttpError
+from longfat.studio.http import HttpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

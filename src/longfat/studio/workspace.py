@@ -24,9 +24,8 @@ from longfat.common.modes import file_mode
 from longfat.common.removal import open_folder
 from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST
-from longfat.studio.disk import DiskLimit
-from longfat.studio.http_error import HttpError, conflict
-from longfat.studio.stores import Stores
+from longfat.studio.disk import DiskLimit, Stores
+from longfat.studio.http import HttpError, conflict
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from longfat.errors import InputError
 from longfat.studio import turns as module
 from longfat.studio.classroom.limits import read_limits
-from longfat.studio.http_error import HttpError
+from longfat.studio.http import HttpError
 from longfat.studio.turns import MachineTurns, Member, Turns
 
 

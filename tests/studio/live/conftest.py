@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from longfat.studio.broadcast import Listener
 from longfat.studio.live import LiveSessions
-from longfat.studio.live.broadcast import Listener
 from longfat.studio.live.messages import Order
 from longfat.studio.live.session import LiveSession
 from longfat.studio.workspace import Workspace

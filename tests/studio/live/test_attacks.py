@@ -17,11 +17,11 @@ import pytest
 
 from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError
+from longfat.studio import broadcast as hubs
+from longfat.studio.broadcast import Listener
 from longfat.studio.live import LiveSessions, controller
-from longfat.studio.live import broadcast as hubs
 from longfat.studio.live import series as all_series
-from longfat.studio.live import sessions as all_sessions
-from longfat.studio.live.broadcast import Listener
+from longfat.studio.live import session as all_sessions
 from longfat.studio.live.messages import read_order
 from longfat.studio.live.terminals import MOST_SHOWN_BYTES
 from longfat.studio.workspace import Workspace

@@ -12,8 +12,8 @@ import pytest
 
 from longfat.errors import InputError
 from longfat.live.session import Session
+from longfat.studio.broadcast import Listener
 from longfat.studio.live import LiveSessions
-from longfat.studio.live.broadcast import Listener
 from tests.studio.live.conftest import STUDY, MakePage, Page
 
 QUEUE = "queue:s1-eth2:backlog_bytes"

@@ -19,7 +19,7 @@ from longfat.analysis.grading import CHECKS, Player, grade
 from longfat.engine.sandbox.quota import current_quota
 from longfat.errors import HostError, LongfatError
 from longfat.execution.tools import Toolbox
-from longfat.studio.http_error import HttpError
+from longfat.studio.http import HttpError
 from longfat.studio.progress import ExerciseProgress
 
 if TYPE_CHECKING:

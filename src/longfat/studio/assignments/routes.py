@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from longfat.studio.requests import base_of, read_json
+from longfat.studio.guarded_files import base_of
+from longfat.studio.http import read_json
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from longfat.studio.assignments.checks import Checks
-    from longfat.studio.pages import Pages
+    from longfat.studio.broadcast import Pages
 
 _PLACE = "/api/labs/{name}"
 

@@ -24,7 +24,7 @@ from longfat.analysis.grading import Submission, needed_parts
 from longfat.common.suggest import listed
 from longfat.errors import InputError
 from longfat.studio.guarded_files import Base
-from longfat.studio.http_error import HttpError, conflict
+from longfat.studio.http import HttpError, conflict
 from longfat.studio.workspace import StoredFile, version_of
 from longfat.study import STUDY_FILE
 from longfat.study.document import parse_document

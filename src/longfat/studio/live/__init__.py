@@ -5,6 +5,6 @@ terminals and flows need it, and notifies all connected pages. `sessions` has th
 sessions, `routes` their WebSockets; the messages are listed in the page's `api/types.ts`.
 """
 
-from longfat.studio.live.sessions import LiveSessions
+from longfat.studio.live.session import LiveSessions
 
 __all__ = ["LiveSessions"]

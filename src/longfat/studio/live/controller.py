@@ -26,21 +26,19 @@ from longfat.model.network import ROOT_NAMESPACE
 from longfat.studio.live.captures import Captures
 from longfat.studio.live.clock_controller import ClockController, ClockReport
 from longfat.studio.live.commands import run_line
-from longfat.studio.live.drawn_network import Drawn, read_drawing
-from longfat.studio.live.kept_run import LiveRun
+from longfat.studio.live.drawing import Drawn, Reconciliation, read_drawing
 from longfat.studio.live.levels import capacity_bps
 from longfat.studio.live.messages import MOST_ROWS, MOST_STEP_S, Order, pace_of
 from longfat.studio.live.probe_reader import ProbeReader
-from longfat.studio.live.reconcile import Reconciliation
 from longfat.studio.live.recordings import Recordings
-from longfat.studio.live.replay import Typed
-from longfat.studio.live.terminals import Terminals
+from longfat.studio.live.saved_run import LiveRun
+from longfat.studio.live.terminals import Terminals, Typed
 
 if TYPE_CHECKING:
     from longfat.live.task import Task
     from longfat.model.case import Case
+    from longfat.studio.broadcast import Listeners, Message
     from longfat.studio.disk import DiskLimit
-    from longfat.studio.live.broadcast import Listeners, Message
     from longfat.studio.live.flow_run import Recording
 
 Keep: TypeAlias = Callable[[LiveRun, int], None]

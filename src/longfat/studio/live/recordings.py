@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from longfat.live import Network
     from longfat.model.case import Case
-    from longfat.studio.live.broadcast import Listeners
+    from longfat.studio.broadcast import Listeners
     from longfat.studio.live.probe_reader import ProbeReader
-    from longfat.studio.live.typed_ping import TypedReply
+    from longfat.studio.live.terminals import TypedReply
 
 _MOST_RECORDINGS = 20
 

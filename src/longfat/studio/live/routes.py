@@ -14,11 +14,10 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.attachments import beside_of
-from longfat.studio.http_error import HttpError
-from longfat.studio.live.broadcast import Listener
+from longfat.studio.broadcast import Listener
+from longfat.studio.documents import beside_of
+from longfat.studio.http import HttpError, read_json
 from longfat.studio.live.messages import MOST_ROWS, read_order
-from longfat.studio.requests import read_json
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from longfat.studio.live.session import LiveSession
-    from longfat.studio.live.sessions import LiveSessions
+    from longfat.studio.live.session import LiveSession, LiveSessions
     from longfat.studio.workspace import Workspace
 
 GONE = 4404

@@ -1,7 +1,9 @@
-"""The fields of a request's JSON, each checked as it is read.
+"""Requests and responses of the studio's HTTP interface: fields, errors, and their status.
 
 A client with the token may send invalid data, by mistake or by a bug; a message then names the
-field, and the expected value.
+field and the expected value. An `InputError` is the client's error and has a status of 4xx; a
+`HostError` is a 503. Anything else is a bug: the response is one sentence, the log has the
+traceback, and the server continues.
 """
 
 from __future__ import annotations
@@ -9,16 +11,97 @@ from __future__ import annotations
 import json
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from longfat.errors import InputError
-from longfat.studio.guarded_files import Base
-from longfat.studio.http_error import HttpError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from longfat.errors import HostError, InputError, LongfatError
+from longfat.output.report.record import PAGE
 from longfat.study.text import LanguageChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from starlette.requests import Request
+    from starlette.responses import Response
+
+
+class HttpError(InputError):
+    """The request cannot be fulfilled.
+
+    Args:
+        message: what was found, and what was expected.
+        status: the HTTP status of the response, 4xx.
+        is_queued: the request is queued, and is to be repeated in a moment.
+    """
+
+    def __init__(self, message: str, *, status: HTTPStatus, is_queued: bool = False) -> None:
+        super().__init__(message)
+        self.status = status
+        self.is_queued = is_queued
+
+
+def conflict(what: str, *, is_known: bool = True) -> HttpError:
+    """Return the error of a save that is based on another version than the one that is stored.
+
+    Args:
+        what: what was to be saved.
+        is_known: the page has read it before.
+    """
+    changed = "has changed since it was opened" if is_known else "is there already"
+    return HttpError(f"{what} {changed}: overwrite it?", status=HTTPStatus.CONFLICT)
+
+
+def problem_of(error: LongfatError) -> dict[str, Any]:
+    """Return an error as `Problem` of the page: with its position, if it has one."""
+    place = error.place if isinstance(error, InputError) else None
+    message = str(error) if isinstance(error, HostError) else error.message
+    return {
+        "message": message,
+        "line": None if place is None else place.line,
+        "column": None if place is None else place.column,
+        "field": "" if place is None else place.field,
+    }
+
+
+async def longfat_error(request: Request, error: Exception) -> Response:
+    """Respond to one of longfat's errors, with the status for its class."""
+    del request
+    assert isinstance(error, LongfatError)
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    if isinstance(error, InputError):
+        status = error.status if isinstance(error, HttpError) else HTTPStatus.BAD_REQUEST
+    problem = problem_of(error)
+    placed = problem if problem["line"] is not None else None
+    queued = isinstance(error, HttpError) and error.is_queued
+    return _json(problem["message"], status=status, problem=placed, queued=queued)
+
+
+async def http_error(request: Request, error: Exception) -> Response:
+    """Respond to errors of the router: an unknown path or method."""
+    assert isinstance(error, HTTPException)
+    message = f"{request.method} {request.url.path}: {error.detail}"
+    return _json(message, status=error.status_code)
+
+
+async def bug(request: Request, error: Exception) -> Response:
+    """Respond to an unexpected error; the server's log has the traceback."""
+    message = (
+        f"{request.method} {request.url.path}: internal error "
+        f"({type(error).__name__}); the terminal of `longfat studio` shows more"
+    )
+    return _json(message, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _json(
+    message: str, *, status: int, problem: object = None, queued: bool = False
+) -> JSONResponse:
+    # This response bypasses the middleware that adds this header to the others.
+    headers = {"X-Content-Type-Options": "nosniff"}
+    content = {"error": message, "problem": problem} | ({"queued": True} if queued else {})
+    return JSONResponse(content, status, headers)
+
 
 MOST_BYTES = 4 * 1024**2
 """The largest body of a request."""
@@ -144,11 +227,6 @@ async def read_json(request: Request) -> RequestBody:
     return RequestBody(data)
 
 
-def base_of(body: RequestBody) -> Base:
-    """Return what a save is based on: the fields `version` and `force` of its request."""
-    return Base(version=body.maybe_name("version"), force=body.boolean("force"))
-
-
 def asked_name(request: Request, name: str) -> str | None:
     """Return a parameter of the URL's query, or None if it is not given."""
     value = request.query_params.get(name)
@@ -189,3 +267,16 @@ def _wrong(name: str, wanted: str, found: object) -> InputError:
     shown = repr(found)
     shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
     return InputError(f"{name}: found {shown}, expected {wanted}")
+
+
+RUNS = "runs"
+"""The folder of the runs, with a folder for each study in it, as `longfat run` has it."""
+
+
+def report_url(folder: str) -> str:
+    """Return the path of the URL at which the report of a folder of runs is read.
+
+    Args:
+        folder: the folder, below the workspace.
+    """
+    return f"/api/report/{quote(folder)}/{PAGE}"

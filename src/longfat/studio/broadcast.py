@@ -1,17 +1,25 @@
-"""The listeners of a session, and the delivery of its messages.
+"""Events from the server to connected pages and terminals, over WebSockets.
 
-A session sends from its own thread, its listeners wait in the server's event loop. A listener
-that does not keep up is disconnected rather than waited for: its page reconnects and gets the
-whole state.
+Events are sent from any thread; listeners wait in the server's event loop. A listener
+that does not keep up is disconnected rather than waited for: its page reconnects, first receives
+the whole state, and from then on each change.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from starlette.websockets import WebSocketDisconnect
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from starlette.websockets import WebSocket
 
 Message: TypeAlias = str | bytes
 """A message of a WebSocket: JSON, or binary."""
@@ -125,3 +133,69 @@ class Listeners:
         for listener in self._all:
             listener.end()
         self._all.clear()
+
+
+class Pages:
+    """The connected pages."""
+
+    def __init__(self) -> None:
+        self._all: set[Listener] = set()
+
+    def send(self, event: str, /, **fields: Any) -> None:
+        """Send an event to all; from any thread."""
+        for listener in list(self._all):
+            listener.send([json.dumps({"event": event, **fields})])
+
+    async def serve(
+        self, socket: WebSocket, hello: Callable[[], Awaitable[dict[str, Any]]]
+    ) -> None:
+        """Serve a page's WebSocket until either side closes it.
+
+        Args:
+            socket: the WebSocket.
+            hello: returns the whole state, which is sent first.
+        """
+        await socket.accept()
+        with self._listening() as listener:
+            # Changes from here on are sent after the state.
+            state = {"event": "hello", **await hello()}
+            tasks = [
+                asyncio.ensure_future(one)
+                for one in (
+                    _send_events(socket, state, listener),
+                    _until_gone(socket),
+                    listener.cut(),
+                )
+            ]
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                    with contextlib.suppress(
+                        asyncio.CancelledError, WebSocketDisconnect, RuntimeError
+                    ):
+                        await task
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+            await socket.close()
+
+    @contextlib.contextmanager
+    def _listening(self) -> Iterator[Listener]:
+        listener = Listener()
+        self._all.add(listener)
+        try:
+            yield listener
+        finally:
+            self._all.discard(listener)
+
+
+async def _send_events(socket: WebSocket, hello: dict[str, Any], listener: Listener) -> None:
+    await socket.send_text(json.dumps(hello))
+    while (message := await listener.next()) is not None:
+        if isinstance(message, str):
+            await socket.send_text(message)
+
+
+async def _until_gone(socket: WebSocket) -> None:
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass

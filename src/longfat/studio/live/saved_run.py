@@ -1,36 +1,47 @@
-"""A live run as a run directory: what `longfat run` writes, of what a person did in the studio.
+"""A live run saved as a run directory, as `longfat run` writes it, with the manual changes.
 
-It stands in `runs/NAME-live/`, and all that reads runs reads it: figures, reports, comparisons,
-queries. Beside what every run has, there are
+It is saved in `runs/NAME-live/`, so figures, reports, comparisons and queries read it like any
+run. Besides the files of every run it has
 
-    study.yaml        the run as a study, with what was done by hand as events
-    recording.json    what the studio's charts tell of it: flows, marks, levels
+    study.yaml        the run as a study, with the manual changes as events
+    recording.json    what the studio's charts show besides lines: flows, marks, levels
     recording.series  their lines, in the form in which the page gets them
 
-Its case has the flows that were measured; flows that were stopped or failed have given nothing
-to measure, and stand in the study and in the recording only.
+Its case has the flows that were measured; flows that were stopped or failed are in the study and
+in the recording only. Runs are written one after the other in a thread of their own: writing may
+take long, and must not block the session's thread.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import math
 import re
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from longfat.engine.machine.machine import START_OF_TIME_S
+from longfat.errors import LongfatError
 from longfat.execution.runs import EventTime, FlowTime, Played, Run, staged_run
 from longfat.execution.runs.run import COMMANDS, RAW
 from longfat.execution.tools import Toolbox
 from longfat.model.events import Event
 from longfat.model.probes import Capture, Queue, Rate, Tcp
-from longfat.studio.live.kept_captures import MAX_KEPT_BYTES
-from longfat.studio.live.replay import Change, Replay, Typed, make_replay
+from longfat.studio.formats import folder_name
+from longfat.studio.http import RUNS
+from longfat.studio.live.captures import MAX_KEPT_BYTES
+from longfat.studio.live.replay import Change, Replay, make_replay
+from longfat.studio.live.terminals import Typed
 from longfat.study import STUDY_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Future
     from pathlib import Path
 
     from longfat.engine.kernel import Kernel
@@ -38,8 +49,9 @@ if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.model.network import Network
     from longfat.model.probes import Probe
-    from longfat.studio.live.kept_captures import RunCapture
+    from longfat.studio.live.captures import RunCapture
     from longfat.studio.live.sample_log import SampleLog
+    from longfat.studio.workspace import Workspace
     from longfat.study.drawing import Drawing
 
 E = TypeVar("E", bound=Event)
@@ -275,3 +287,70 @@ def _typed(one: Typed, *, start_s: float) -> Typed:
 
 def _since(time_s: float, start_s: float) -> float:
     return max(0.0, round(time_s - start_s, 6))
+
+
+_LOG = logging.getLogger(__name__)
+_NUMBERED = re.compile(r"(?:.*-)?live-(\d+)-seed\d+")
+
+# Sessions of the same drawing share the numbering of runs.
+_COUNTING = threading.Lock()
+
+
+class RunWriter:
+    """Writes the runs of one session.
+
+    Args:
+        workspace: runs are saved in its `runs`; None to save none.
+        name: the drawing's name.
+    """
+
+    def __init__(self, workspace: Workspace | None, *, name: str) -> None:
+        self._workspace = workspace
+        self._study = f"{folder_name(name)}-live"
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="run writer")
+        self._waiting: list[Future[None]] = []
+
+    def keep(self, live: LiveRun, report: Callable[[str | None, str], None]) -> None:
+        """Write a run.
+
+        Args:
+            live: the run.
+            report: called, from another thread, with its path below the workspace, or None if
+                it could not be written, and with a message, which may be empty.
+        """
+        if self._workspace is None:
+            live.samples.close()
+            return
+        workspace = self._workspace
+        self._waiting.append(self._thread.submit(lambda: report(*self._write(live, workspace))))
+
+    def close(self) -> None:
+        """Wait until all is written."""
+        self._thread.shutdown(wait=True)
+
+    def _write(self, live: LiveRun, workspace: Workspace) -> tuple[str | None, str]:
+        place = f"{RUNS}/{self._study}"
+        try:
+            with contextlib.closing(live.samples), _COUNTING, workspace.relative_paths():
+                workspace.disk.check()
+                out = workspace.folder(place, make=True)
+                number = _last(out) + 1
+                run, replay = write_live_run(
+                    live,
+                    out=out,
+                    study=self._study,
+                    number=number,
+                    max_capture_bytes=workspace.disk.room_bytes(),
+                )
+        except LongfatError as error:
+            return None, f"This run could not be saved: {error}"
+        except Exception as error:
+            _LOG.exception("a live run")
+            return None, f"This run could not be saved: internal error ({error!r})"
+        return f"{place}/{run.folder.name}", "; ".join(replay.left_out)
+
+
+def _last(out: Path) -> int:
+    """Return the number of the last live run of a folder; 0 for none."""
+    found = (_NUMBERED.fullmatch(entry.name) for entry in out.iterdir())
+    return max((int(one[1]) for one in found if one), default=0)
