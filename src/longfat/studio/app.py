@@ -23,19 +23,19 @@ from longfat.engine import kernel as kernels
 from longfat.errors import HostError, LongfatError
 from longfat.studio.assignments.check_counts import CheckCounts
 from longfat.studio.assignments.checks import Checks
+from longfat.studio.assignments.exercise_sheet import ExerciseSheet, Submitter
 from longfat.studio.assignments.routes import exercise_routes
-from longfat.studio.assignments.workbook import Submitter, Workbook
 from longfat.studio.auth import AuthMiddleware, Keys, key_tag, session_of
 from longfat.studio.documents import document_routes, template_routes
 from longfat.studio.drafts import Drafts, draft_routes
 from longfat.studio.http import HttpError, bug, http_error, longfat_error, read_json
 from longfat.studio.jobs import Jobs, job_routes
-from longfat.studio.labs import LabBook, lab_routes
+from longfat.studio.labs import LabCatalog, lab_routes
 from longfat.studio.live.routes import live_routes
 from longfat.studio.live.session import LiveSessions
 from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
 from longfat.studio.packets import packet_routes
-from longfat.studio.progress import ProgressBook, progress_routes
+from longfat.studio.progress import ProgressStore, progress_routes
 from longfat.studio.runs import run_routes
 from longfat.studio.threads import StudyReader, ThreadMiddleware, run_in_threadpool
 from longfat.studio.views import form_fields
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from longfat.studio.assignments.assignment import Assignment
     from longfat.studio.auth import Keys
-    from longfat.studio.turns import Member
+    from longfat.studio.machine_queue import Member
 
 _INDEX = "index.html"
 _HEAD_END = "</head>"
@@ -123,7 +123,7 @@ def make_app(
     drafts: Path | None = None,
     counts: Path | None = None,
     member: Member | None = None,
-    book: LabBook | None = None,
+    catalog: LabCatalog | None = None,
     assignments: Sequence[Assignment] = (),
     submitter: Submitter | None = None,
     most_bytes: float | None = None,
@@ -138,7 +138,7 @@ def make_app(
         drafts: the folder of the drafts; None to keep them in memory.
         counts: the file of how often exercises were checked; None to keep it in memory.
         member: the member of a class in the queue for machines; None without a class.
-        book: the labs, where several applications share them.
+        catalog: the labs, where several applications share them.
         assignments: the labs with exercises.
         submitter: who submits the exercises; None to derive it from the workspace's name.
         most_bytes: the disk quota of the workspace; None if there is no limit.
@@ -155,19 +155,19 @@ def make_app(
     given = Labs(tuple(one.given for one in assignments))
     ours = Workspace(workspace, labs=given, most_bytes=most_bytes, caches=caches)
     if member is not None:
-        ours.stores.has_machine = lambda: member.turns.state(member.name)[0] > 0
+        ours.stores.has_machine = lambda: member.queue.state(member.name)[0] > 0
     name = ours.root.name
     submitter = submitter or Submitter(name=name, folder=name, seed=seed_of(name))
-    workbooks = {one.name: Workbook(one, ours, submitter) for one in assignments}
+    sheets = {one.name: ExerciseSheet(one, ours, submitter) for one in assignments}
     drawing = threading.Lock()
     jobs = Jobs(ours, drawing=drawing, member=member)
     sessions = LiveSessions(workspace=ours, member=member)
     scripts = PacketdrillScripts(ours, member=member)
-    labs = book or LabBook(ours.labs, with_exercises=workbooks)
+    labs = catalog or LabCatalog(ours.labs, with_exercises=sheets)
     check_counts = CheckCounts(counts)
-    progress = ProgressBook(ours, counts=check_counts)
+    progress = ProgressStore(ours, counts=check_counts)
     reader = StudyReader()
-    checks = Checks(workbooks, progress=progress, counts=check_counts, member=member)
+    checks = Checks(sheets, progress=progress, counts=check_counts, member=member)
     server = {
         "instance": secrets.token_hex(8),
         "workspace": keys.workspace,
@@ -199,7 +199,7 @@ def make_app(
     app = Starlette(
         routes=[
             Route("/api/state", state, methods=["GET"]),
-            *document_routes(ours, reader=reader, member=member, workbooks=workbooks),
+            *document_routes(ours, reader=reader, member=member, sheets=sheets),
             *template_routes(),
             *draft_routes(Drafts(drafts, disk=ours.disk), server=server),
             *lab_routes(labs),
@@ -228,7 +228,7 @@ def make_app(
 
 
 def _state(
-    workspace: Workspace, book: LabBook, sessions: LiveSessions, jobs: Jobs
+    workspace: Workspace, catalog: LabCatalog, sessions: LiveSessions, jobs: Jobs
 ) -> dict[str, object]:
     """Return `ServerState` of the page's `api/types.ts`."""
     built = [kernel for kernel in kernels.kernels() if kernels.fits(kernel)]
@@ -236,7 +236,7 @@ def _state(
         "version": __version__,
         "workspace": str(workspace.root),
         "kernels": [{"series": kernel.series, "release": kernel.release} for kernel in built],
-        "labs": book.entries(),
+        "labs": catalog.entries(),
         "sessions": sessions.infos(),
         "jobs": jobs.infos(),
         "fields": form_fields(),

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 Message: TypeAlias = str | bytes
 """A message of a WebSocket: JSON, or binary."""
 
-MOST_WAITING = 2000
+MAX_WAITING = 2000
 """The maximum number of messages queued for a listener."""
 
-MOST_WAITING_BYTES = 32 * 1024**2
+MAX_WAITING_BYTES = 32 * 1024**2
 """The maximum size of a listener's queue before another message."""
 
 
@@ -73,7 +73,7 @@ class Listener:
         with self._lock:
             if self._ended:
                 return
-            is_full = self._waiting >= MOST_WAITING or self._waiting_bytes > MOST_WAITING_BYTES
+            is_full = self._waiting >= MAX_WAITING or self._waiting_bytes > MAX_WAITING_BYTES
             self._ended = one is None or is_full
             if not is_full:
                 self._waiting += 1

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from longfat.model.host_root import HostRoot
 
 _BLOCK_BYTES = 512
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 class DiskLimit:
@@ -144,9 +144,7 @@ class DiskLimit:
             used = sum(taken.values())
         if used <= limit:
             return ""
-        large = ", ".join(
-            f"{name} ({_size(size)})" for name, size in taken.most_common(_MOST_NAMED)
-        )
+        large = ", ".join(f"{name} ({_size(size)})" for name, size in taken.most_common(_MAX_NAMED))
         return (
             f"your folder takes {_size(used)} of the disk; its limit is {_size(self.most_bytes)}: "
             f"delete something. The largest are {large}. Runs can be deleted on the Runs page."

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.studio.assignments.workbook import RESERVE_BYTES
+from longfat.studio.assignments.exercise_sheet import RESERVE_BYTES
 from longfat.studio.formats import (
     OPENED_SUFFIXES,
     STUDY_SUFFIXES,
@@ -28,8 +28,8 @@ from longfat.studio.formats import (
 )
 from longfat.studio.guarded_files import Base, GuardedFiles, base_of
 from longfat.studio.http import RUNS, asked_name, read_json
+from longfat.studio.machine_queue import MachineAccess
 from longfat.studio.threads import run_in_threadpool
-from longfat.studio.turns import MachineTurns
 from longfat.studio.views import check
 from longfat.study.check import proposed
 from longfat.study.document import LARGEST_FILE_BYTES
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from longfat.studio.assignments.workbook import Workbook
+    from longfat.studio.assignments.exercise_sheet import ExerciseSheet
     from longfat.studio.http import RequestBody
+    from longfat.studio.machine_queue import Member
     from longfat.studio.threads import StudyReader
-    from longfat.studio.turns import Member
     from longfat.studio.workspace import Workspace
 
 
@@ -80,12 +80,12 @@ def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) 
 
 
 # A MiniEdit file may be this much larger than the study that it becomes.
-_LARGEST_BYTES = 4 * LARGEST_FILE_BYTES
+_MAX_BYTES = 4 * LARGEST_FILE_BYTES
 
-_MOST_LINKS = 100_000
-_MOST_AUTOMATIC = 10_000
+_MAX_LINKS = 100_000
+_MAX_AUTOMATIC = 10_000
 
-MOST_CONVERSIONS = 2
+MAX_CONVERSIONS = 2
 """How many files are opened or imported at once."""
 
 
@@ -94,20 +94,20 @@ class Documents:
 
     Args:
         workspace: the folder.
-        turns: the queue for machines, to run a Mininet script.
-        workbooks: the files of labs with exercises, by the labs' names.
+        machines: the queue for machines, to run a Mininet script.
+        sheets: the files of labs with exercises, by the labs' names.
     """
 
     def __init__(
         self,
         workspace: Workspace,
-        turns: MachineTurns,
-        workbooks: Mapping[str, Workbook] = MappingProxyType({}),
+        machines: MachineAccess,
+        sheets: Mapping[str, ExerciseSheet] = MappingProxyType({}),
     ) -> None:
         self._workspace = workspace
-        self._guarded = GuardedFiles(workspace, most_bytes=_LARGEST_BYTES)
-        self._turns = turns
-        self._workbooks = workbooks
+        self._guarded = GuardedFiles(workspace, most_bytes=_MAX_BYTES)
+        self._machines = machines
+        self._sheets = sheets
 
     def files(self) -> list[dict[str, Any]]:
         """Return the files that can be opened, as `FileEntry` of the page."""
@@ -122,8 +122,8 @@ class Documents:
         """
         is_study = suffix_of(path) in STUDY_SUFFIXES
         text, version = self._guarded.read(path)
-        opened = import_text(text, name=PurePosixPath(path).name, turns=self._turns)
-        labs = (name for name, one in self._workbooks.items() if one.study_path == path)
+        opened = import_text(text, name=PurePosixPath(path).name, machines=self._machines)
+        labs = (name for name, one in self._sheets.items() if one.study_path == path)
         stored = {"path": path, "version": version} if is_study else {}
         return {**opened, **stored, "lab": next(labs, None)}
 
@@ -135,9 +135,9 @@ class Documents:
         Raises:
             InputError: there is no such lab.
         """
-        if workbook := self._workbooks.get(name):
-            workbook.begin()
-            return self.open_file(workbook.study_path)
+        if sheet := self._sheets.get(name):
+            sheet.begin()
+            return self.open_file(sheet.study_path)
         text = read_text(self._workspace.labs.find(name).study_file)
         return {**unsaved_document(name, text), "lab": name}
 
@@ -159,7 +159,7 @@ class Documents:
             HttpError: the workspace is full.
         """
         found, warnings = from_study(text, name=path, suffix=suffix_of(path))
-        of_a_lab = any(path in one.paths for one in self._workbooks.values())
+        of_a_lab = any(path in one.paths for one in self._sheets.values())
         version = self._guarded.write(
             path, found, base=base, reserve_bytes=RESERVE_BYTES if of_a_lab else 0
         )
@@ -188,19 +188,19 @@ def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> dict
     }
 
 
-def import_text(text: str, *, name: str, turns: MachineTurns) -> dict[str, Any]:
+def import_text(text: str, *, name: str, machines: MachineAccess) -> dict[str, Any]:
     """Return a text of any format as `OpenedDocument` of the page, as yet without a file.
 
     Args:
         text: the text.
         name: the name of the file that it comes from, whose suffix gives the format.
-        turns: the queue for machines, to run a Mininet script.
+        machines: the queue for machines, to run a Mininet script.
 
     Raises:
         InputError: it cannot be read.
         HttpError: it is a script, and the request for a machine is queued.
     """
-    with turns.turn(f"script {name}") if runs_machine(name) else contextlib.nullcontext():
+    with machines.turn(f"script {name}") if runs_machine(name) else contextlib.nullcontext():
         found, warnings = to_study(text, name=name)
     return unsaved_document(name, found, warnings)
 
@@ -210,7 +210,7 @@ def document_routes(
     *,
     reader: StudyReader,
     member: Member | None = None,
-    workbooks: Mapping[str, Workbook] = MappingProxyType({}),
+    sheets: Mapping[str, ExerciseSheet] = MappingProxyType({}),
 ) -> list[BaseRoute]:
     """Return the routes of documents.
 
@@ -218,12 +218,12 @@ def document_routes(
         workspace: the folder.
         reader: reads studies.
         member: the member of a class in the queue for machines; None without a class.
-        workbooks: the files of labs with exercises, by the labs' names.
+        sheets: the files of labs with exercises, by the labs' names.
     """
-    turns = MachineTurns(member)
-    documents = Documents(workspace, turns, workbooks)
+    access = MachineAccess(member)
+    documents = Documents(workspace, access, sheets)
     # A Mininet script runs in a machine of up to 1 GB.
-    machines = asyncio.Semaphore(MOST_CONVERSIONS)
+    conversions = asyncio.Semaphore(MAX_CONVERSIONS)
 
     async def files(request: Request) -> Response:
         del request
@@ -235,7 +235,7 @@ def document_routes(
             raise InputError("the URL's query needs either path=... or lab=...")
         if lab is not None:
             return JSONResponse(await run_in_threadpool(documents.open_lab, lab))
-        async with machines:
+        async with conversions:
             return JSONResponse(await run_in_threadpool(documents.open_file, path or ""))
 
     async def save(request: Request) -> Response:
@@ -257,8 +257,10 @@ def document_routes(
     async def imported(request: Request) -> Response:
         body = await read_json(request)
         text, name = body.text("text"), body.name("name")
-        async with machines:
-            return JSONResponse(await run_in_threadpool(import_text, text, name=name, turns=turns))
+        async with conversions:
+            return JSONResponse(
+                await run_in_threadpool(import_text, text, name=name, machines=access)
+            )
 
     return [
         Route("/api/files", files, methods=["GET"]),
@@ -280,9 +282,9 @@ async def _addresses(request: Request, *, workspace: Workspace) -> Response:
     edits = await run_in_threadpool(
         proposed,
         body.text("text"),
-        body.maybe_integer("link", least=0, most=_MOST_LINKS) or 0,
+        body.maybe_integer("link", least=0, most=_MAX_LINKS) or 0,
         name=body.name("name"),
-        automatic=frozenset(body.names("automatic", most=_MOST_AUTOMATIC)),
+        automatic=frozenset(body.names("automatic", most=_MAX_AUTOMATIC)),
         beside=beside_of(body, workspace),
     )
     return JSONResponse([dataclasses.asdict(edit) for edit in edits])

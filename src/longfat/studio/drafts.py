@@ -43,20 +43,20 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 """The maximum number of undo steps."""
 
-MOST_HISTORY_BYTES = 2 * 1024**2
+MAX_HISTORY_BYTES = 2 * 1024**2
 """Their maximum total size."""
 
-MOST_CLOSED = 30
+MAX_CLOSED = 30
 """The maximum number of closed drafts that are kept."""
 
-MOST_DRAFTS = 500
+MAX_DRAFTS = 500
 
 _FORMAT = 1
 _SMALL_BYTES = 64 * 1024
-_LARGEST_FILE = 16 * 1024**2
+_MAX_FILE_BYTES = 16 * 1024**2
 _ID = re.compile(r"[0-9A-Za-z-]{8,64}")
 
 
@@ -193,8 +193,8 @@ class Drafts:
         with self._lock:
             now = self._all.get(number)
             if now is None:
-                if len(self._all) >= MOST_DRAFTS:
-                    raise InputError(f"{MOST_DRAFTS} drafts are open: close some")
+                if len(self._all) >= MAX_DRAFTS:
+                    raise InputError(f"{MAX_DRAFTS} drafts are open: close some")
                 now = Draft(id=number, name="", text="", opened_s=time.time())
             others = base is not None and base != now.revision
             new = _with_fields(_played(now, steps), fields)
@@ -226,8 +226,8 @@ class Drafts:
             open_ones = [one for one in self._all.values() if one.closed_s is None]
             if is_first and open_ones:
                 return max(open_ones, key=lambda one: one.opened_s)
-            if len(self._all) >= MOST_DRAFTS:
-                raise InputError(f"{MOST_DRAFTS} drafts are open: close some")
+            if len(self._all) >= MAX_DRAFTS:
+                raise InputError(f"{MAX_DRAFTS} drafts are open: close some")
             names = {one.name for one in open_ones}
             number = next(one for one in itertools.count(1) if f"network-{one}" not in names)
             text = text.replace("{number}", str(number))
@@ -255,13 +255,13 @@ class Drafts:
     def _forget_old(self) -> None:
         closed = [one for one in self._all.values() if one.closed_s is not None]
         closed.sort(key=lambda one: one.closed_s or 0.0)
-        for one in closed[: max(0, len(closed) - MOST_CLOSED)]:
+        for one in closed[: max(0, len(closed) - MAX_CLOSED)]:
             del self._all[one.id]
             self._remove(one.id)
 
     def _load(self, path: Path) -> None:
         try:
-            if path.stat().st_size > _LARGEST_FILE:
+            if path.stat().st_size > _MAX_FILE_BYTES:
                 raise InputError("it is too large")
             data = parse_json(path.read_bytes(), where=str(path))
             if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
@@ -333,9 +333,9 @@ def _bounded(texts: list[str]) -> list[str]:
     """Return the most recent texts, within the limits."""
     kept: list[str] = []
     size = 0
-    for text in reversed(texts[-MOST_STEPS:]):
+    for text in reversed(texts[-MAX_STEPS:]):
         size += len(text)
-        if size > MOST_HISTORY_BYTES:
+        if size > MAX_HISTORY_BYTES:
             break
         kept.append(text)
     return kept[::-1]

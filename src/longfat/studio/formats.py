@@ -156,8 +156,8 @@ _KINDS = {
 OPENED_SUFFIXES = frozenset(_KINDS)
 """The suffixes of files that the page can open."""
 
-_MOST_FILES = 5000
-_LARGEST_BYTES = 1024**2
+_MAX_FILES = 5000
+_MAX_BYTES = 1024**2
 
 _TITLE = re.compile(rb"^(\xef\xbb\xbf)?[\"']?title[\"']?[ \t]*:", re.MULTILINE)
 _BODY = re.compile(rb"^[\"']?(network|cases)[\"']?[ \t]*:", re.MULTILINE)
@@ -182,7 +182,7 @@ def list_files(workspace: Workspace, *, besides: str) -> list[dict[str, Any]]:
             path = f"{folder}/{entry.name}" if folder else entry.name
             try:
                 about = entry.stat(follow_symlinks=False)
-                if about.st_size <= _LARGEST_BYTES and _looks_like(workspace, path, kind):
+                if about.st_size <= _MAX_BYTES and _looks_like(workspace, path, kind):
                     found.append(
                         {
                             "path": path,
@@ -193,7 +193,7 @@ def list_files(workspace: Workspace, *, besides: str) -> list[dict[str, Any]]:
                     )
             except (OSError, InputError):
                 continue  # removed meanwhile, or not readable
-            if len(found) == _MOST_FILES:
+            if len(found) == _MAX_FILES:
                 return found
     return found
 
@@ -201,7 +201,7 @@ def list_files(workspace: Workspace, *, besides: str) -> list[dict[str, Any]]:
 def _looks_like(workspace: Workspace, path: str, kind: str) -> bool:
     if kind in ("miniedit", "packetdrill"):
         return True
-    content = workspace.read(path, most_bytes=_LARGEST_BYTES)
+    content = workspace.read(path, most_bytes=_MAX_BYTES)
     if kind == "mininet":
         return _MININET.search(content) is not None
     return _TITLE.search(content) is not None and _BODY.search(content) is not None

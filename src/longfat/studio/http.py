@@ -103,13 +103,13 @@ def _json(
     return JSONResponse(content, status, headers)
 
 
-MOST_BYTES = 4 * 1024**2
+MAX_BYTES = 4 * 1024**2
 """The largest body of a request."""
 
-MOST_LANGUAGES = 20
+MAX_LANGUAGES = 20
 """How many languages a page may prefer; the rest is ignored."""
 
-_MOST_NAME = 200
+_MAX_NAME = 200
 _TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
@@ -123,7 +123,7 @@ class RequestBody:
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
 
-    def text(self, name: str, *, most: int = MOST_BYTES) -> str:
+    def text(self, name: str, *, most: int = MAX_BYTES) -> str:
         """Return a text, which may be empty.
 
         Args:
@@ -144,7 +144,7 @@ class RequestBody:
 
     def name(self, name: str) -> str:
         """Return a short text that is not empty."""
-        value = self.text(name, most=_MOST_NAME)
+        value = self.text(name, most=_MAX_NAME)
         if not value.strip():
             raise InputError(f"{name}: found an empty text, expected a name")
         return value
@@ -163,7 +163,7 @@ class RequestBody:
         for each in value:
             if not isinstance(each, str):
                 raise _wrong(name, "a list of texts", value)
-        return tuple(_sound(name, each, most=_MOST_NAME) for each in value)
+        return tuple(_sound(name, each, most=_MAX_NAME) for each in value)
 
     def boolean(self, name: str) -> bool:
         """Return true or false; false where there is none."""
@@ -213,9 +213,9 @@ async def read_json(request: Request) -> RequestBody:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BYTES:
             raise HttpError(
-                f"the request is larger than {MOST_BYTES // 1024**2} MB",
+                f"the request is larger than {MAX_BYTES // 1024**2} MB",
                 status=_TOO_LARGE,
             )
     try:
@@ -247,8 +247,8 @@ def asked_names(request: Request, name: str) -> tuple[str, ...]:
 
 def asked_language(request: Request) -> LanguageChoice:
     """Return the preferred languages of a page, from the URL's query: languages=..."""
-    values = request.query_params.getlist("languages")[:MOST_LANGUAGES]
-    return LanguageChoice(wanted=tuple(_sound("languages", one, most=_MOST_NAME) for one in values))
+    values = request.query_params.getlist("languages")[:MAX_LANGUAGES]
+    return LanguageChoice(wanted=tuple(_sound("languages", one, most=_MAX_NAME) for one in values))
 
 
 def _sound(name: str, value: str, *, most: int) -> str:

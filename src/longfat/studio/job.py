@@ -24,7 +24,7 @@ from longfat.output.report import write_report
 from longfat.studio.documents import document_beside
 from longfat.studio.formats import folder_name
 from longfat.studio.http import RUNS, problem_of, report_url
-from longfat.studio.saved_runs import load_kept
+from longfat.studio.saved_runs import load_saved
 from longfat.studio.threads import STUDIO_LIMITS
 from longfat.studio.views import claims_json, measured_json, published_json
 from longfat.study.expand import LARGEST_SEED
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from longfat.execution import Progress, RunId
     from longfat.execution.runs import Run
     from longfat.studio.disk import DiskLimit, Stores
-    from longfat.studio.turns import Member
+    from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
     from longfat.study import Planned, Study
 
@@ -162,7 +162,8 @@ def _known(
         with contextlib.suppress(LongfatError):
             kernel = kernels.find(planned.case.kernel)
             runs = [
-                load_kept(workspace, f"{place}/{name}-seed{case.seed}") for case in planned.seeded()
+                load_saved(workspace, f"{place}/{name}-seed{case.seed}")
+                for case in planned.seeded()
             ]
             wanted = [case.digest for case in planned.seeded()]
             same_kernel = all(run.kernel.get("digest") == kernel.digest for run in runs)

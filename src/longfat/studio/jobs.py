@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.http import MOST_LANGUAGES, HttpError, read_json
+from longfat.studio.http import MAX_LANGUAGES, HttpError, read_json
 from longfat.studio.job import Job, JobRequest, make_plan
 from longfat.studio.threads import run_in_threadpool
 from longfat.study.expand import MOST_SEEDS
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from longfat.studio.turns import Member
+    from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
 
-_MOST_KEPT = 50
-_MOST_RUNNING = 8
+_MAX_KEPT = 50
+_MAX_RUNNING = 8
 _JOIN_S = 30.0
 # Progress comes a few times a second from each machine; a page need not see more.
-_LEAST_GAP_S = 0.1
+_MIN_GAP_S = 0.1
 
 
 class Watcher:
@@ -81,7 +81,7 @@ class Jobs:
         self._workspace = workspace
         self._member = member
         if member is not None:
-            member.turns.join(member.name, self._machines)
+            member.queue.join(member.name, self._machines)
         self._drawing = drawing
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
@@ -108,7 +108,7 @@ class Jobs:
                     f"cases of {plan.study.name} already run: wait for them, or cancel them",
                     status=HTTPStatus.CONFLICT,
                 )
-            if self._closed or len(running) >= _MOST_RUNNING:
+            if self._closed or len(running) >= _MAX_RUNNING:
                 raise HttpError(
                     f"{len(running)} jobs are already running: wait for one of them",
                     status=HTTPStatus.CONFLICT,
@@ -125,7 +125,7 @@ class Jobs:
             )
             self._jobs[job.number] = job
             ended = [number for number, one in self._jobs.items() if not one.is_running]
-            for number in ended[: max(0, len(self._jobs) - _MOST_KEPT)]:
+            for number in ended[: max(0, len(self._jobs) - _MAX_KEPT)]:
                 del self._jobs[number]
         job.start()
         self._notify(job.number)
@@ -203,7 +203,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
             path=body.maybe_text("path"),
             cases=body.names("cases"),
             seeds=body.maybe_integer("seeds", least=1, most=MOST_SEEDS),
-            language=LanguageChoice(wanted=body.names("languages", most=MOST_LANGUAGES)),
+            language=LanguageChoice(wanted=body.names("languages", most=MAX_LANGUAGES)),
         )
         job = await run_in_threadpool(jobs.start, requested)
         return JSONResponse(job.info(), status_code=HTTPStatus.CREATED)
@@ -242,7 +242,7 @@ async def _send_changes(socket: WebSocket, jobs: Jobs, watcher: Watcher) -> None
             for number in await watcher.changes():
                 with contextlib.suppress(InputError):  # so old that it was dropped
                     await _send(socket, jobs.find(number).info())
-            await asyncio.sleep(_LEAST_GAP_S)
+            await asyncio.sleep(_MIN_GAP_S)
 
 
 async def _send(socket: WebSocket, info: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ EXERCISES = "Exercises of your class"
 """The course of labs with exercises that specify none."""
 
 
-class LabBook:
+class LabCatalog:
     """The labs. They do not change while the server runs, so each is read once.
 
     Args:
@@ -123,15 +123,15 @@ def _languages(codes: Iterable[str]) -> list[dict[str, str]]:
     return [{"code": code, "label": language_of(code).name} for code in codes]
 
 
-def lab_routes(book: LabBook) -> list[BaseRoute]:
+def lab_routes(catalog: LabCatalog) -> list[BaseRoute]:
     """Return the routes of labs."""
 
     async def labs(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(book.entries, asked_language(request)))
+        return JSONResponse(await run_in_threadpool(catalog.entries, asked_language(request)))
 
     async def lab(request: Request) -> Response:
         name, language = request.path_params["name"], asked_language(request)
-        return JSONResponse(await run_in_threadpool(book.text, name, language))
+        return JSONResponse(await run_in_threadpool(catalog.text, name, language))
 
     return [
         Route("/api/labs", labs, methods=["GET"]),

@@ -29,8 +29,8 @@ from longfat.packetdrill.find import SUFFIX
 from longfat.studio.formats import list_files
 from longfat.studio.guarded_files import Base, GuardedFiles, base_of
 from longfat.studio.http import RUNS, HttpError, asked_name, problem_of, read_json
+from longfat.studio.machine_queue import MachineAccess
 from longfat.studio.threads import run_in_threadpool
-from longfat.studio.turns import MachineTurns
 from longfat.studio.workspace import path_parts
 
 if TYPE_CHECKING:
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from longfat.packetdrill import Report
-    from longfat.studio.turns import Member
+    from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
 
-LARGEST_SEED = 2**53 - 1
+MAX_SEED = 2**53 - 1
 """Larger whole numbers are no longer exact in a browser."""
 
-_MOST_BYTES = 1 << 20
-_MOST_KEPT = 8
-_MOST_RUNNING = 4
-_LARGEST_CAPTURE_BYTES = 16 << 20
+_MAX_BYTES = 1 << 20
+_MAX_KEPT = 8
+_MAX_RUNNING = 4
+_MAX_CAPTURE_BYTES = 16 << 20
 _LOOK_S = 0.3
 _END_S = 30.0
 
@@ -91,8 +91,8 @@ class PacketdrillScripts:
 
     def __init__(self, workspace: Workspace, *, member: Member | None = None) -> None:
         self._workspace = workspace
-        self._files = GuardedFiles(workspace, most_bytes=_MOST_BYTES)
-        self._turns = MachineTurns(member)
+        self._files = GuardedFiles(workspace, most_bytes=_MAX_BYTES)
+        self._machines = MachineAccess(member)
         self._lock = threading.Lock()
         self._running: set[threading.Event] = set()
         self._closed = False
@@ -159,7 +159,7 @@ class PacketdrillScripts:
                 raise _CancelledError
 
         number = str(next(self._numbers))
-        with self._counted(stop), self._turns.turn(f"packetdrill {requested.path}"):
+        with self._counted(stop), self._machines.turn(f"packetdrill {requested.path}"):
             capture = self._captures_folder() / f"{number}.pcap"
             try:
                 report = task.run(
@@ -214,9 +214,9 @@ class PacketdrillScripts:
         with self._lock:
             if self._closed:
                 raise HttpError("the studio is shutting down", status=HTTPStatus.CONFLICT)
-            if len(self._running) >= _MOST_RUNNING:
+            if len(self._running) >= _MAX_RUNNING:
                 raise HttpError(
-                    f"{_MOST_RUNNING} scripts are already running: wait for one of them",
+                    f"{_MAX_RUNNING} scripts are already running: wait for one of them",
                     status=HTTPStatus.CONFLICT,
                 )
             self._running.add(stop)
@@ -236,12 +236,12 @@ class PacketdrillScripts:
         """Keep the packets of a run, and no longer those of the oldest one."""
         if not capture.exists():
             return None
-        if capture.stat().st_size > _LARGEST_CAPTURE_BYTES:
+        if capture.stat().st_size > _MAX_CAPTURE_BYTES:
             capture.unlink()
             return None
         with self._lock:
             self._captures[number] = capture
-            while len(self._captures) > _MOST_KEPT:
+            while len(self._captures) > _MAX_KEPT:
                 self._captures.popitem(last=False)[1].unlink(missing_ok=True)
         return number
 
@@ -278,13 +278,13 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
 
     async def save(request: Request) -> Response:
         body = await read_json(request)
-        path, text = body.name("path"), body.text("text", most=_MOST_BYTES)
+        path, text = body.name("path"), body.text("text", most=_MAX_BYTES)
         version = await run_in_threadpool(scripts.save, path, text, base=base_of(body))
         return JSONResponse({"version": version})
 
     async def check(request: Request) -> Response:
         body = await read_json(request)
-        path, text = body.name("path"), body.text("text", most=_MOST_BYTES)
+        path, text = body.name("path"), body.text("text", most=_MAX_BYTES)
         return JSONResponse(await run_in_threadpool(scripts.check, path, text))
 
     async def run(request: Request) -> Response:
@@ -292,10 +292,10 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
         version = body.maybe_name("ip_version")
         if version not in (None, *IP_VERSIONS):
             raise InputError(f"ip_version: found {version!r}, expected {', '.join(IP_VERSIONS)}")
-        seed = body.maybe_integer("seed", least=0, most=LARGEST_SEED)
+        seed = body.maybe_integer("seed", least=0, most=MAX_SEED)
         requested = RunRequest(
             path=body.name("path"),
-            text=body.text("text", most=_MOST_BYTES),
+            text=body.text("text", most=_MAX_BYTES),
             root=body.maybe_text("root"),
             kernel=body.maybe_name("kernel") or NEWEST,
             ip_version=version,

@@ -27,7 +27,7 @@ from longfat.analysis.packets.opened import (
 from longfat.engine.machine import START_OF_TIME_S
 from longfat.errors import InputError
 from longfat.studio.http import HttpError, asked_name, asked_names
-from longfat.studio.saved_runs import load_kept
+from longfat.studio.saved_runs import load_saved
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 _NAMING = ("session", "capture", "start", "run", "probe", "script")
 """The parameters of the URL's query that name a capture."""
 
-_MOST_OPENED = 3
-_LARGEST = 2**53
+_MAX_OPENED = 3
+_MAX_VALUE = 2**53
 
 
 class OpenedCaptures:
@@ -87,14 +87,14 @@ class OpenedCaptures:
                         path, name=name, epoch_ns=epoch_ns, decoder=choose_decoder()
                     )
             self._known.move_to_end(key)
-            while len(self._known) > _MOST_OPENED:
+            while len(self._known) > _MAX_OPENED:
                 self._known.popitem(last=False)
             return self._known[key]
 
     def names(self, path: str) -> list[dict[str, str]]:
         """Return the captures of a run: each probe's name and its interface."""
         with self._workspace.relative_paths():
-            run = load_kept(self._workspace, path)
+            run = load_saved(self._workspace, path)
         return [{"name": name, "interface": of} for name, of in captures_of(run).items()]
 
     def _file(self, request: Request) -> tuple[str, Path, int]:
@@ -113,7 +113,7 @@ class OpenedCaptures:
         (path, *_) = asked_names(request, "run")
         (probe, *_) = asked_names(request, "probe")
         with self._workspace.relative_paths():
-            run = load_kept(self._workspace, path)
+            run = load_saved(self._workspace, path)
             return f"{path}: {probe}", capture_path(run, probe), round(run.epoch_s * 1e9)
 
 
@@ -185,7 +185,7 @@ def _filter(request: Request) -> str:
 
 def _whole(request: Request, name: str) -> int:
     text = asked_name(request, name) or ""
-    if not (text.isascii() and text.isdecimal()) or len(text) > 16 or int(text) > _LARGEST:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 16 or int(text) > _MAX_VALUE:
         raise InputError(f"the URL's query needs {name}=N, a whole number")
     return int(text)
 

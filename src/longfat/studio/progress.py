@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 FOLDER = "progress"
 """The folder of the workspace for the progress."""
 
-MOST_ENTRIES = 400
+MAX_ENTRIES = 400
 """The maximum number of steps, of claims and of answers of a lab."""
 
-_MOST_KEY = 300
-_MOST_LINES = 256
-_MOST_ANSWER = 2000
-_MOST_BYTES = 1 << 20
-_MOST_CHANGES = 1 << 31
+_MAX_KEY = 300
+_MAX_LINES = 256
+_MAX_ANSWER = 2000
+_MAX_BYTES = 1 << 20
+_MAX_CHANGES = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class Counts(Protocol):
         """Return how often each exercise of a lab was checked, by its name."""
 
 
-class ProgressBook:
+class ProgressStore:
     """The progress in all labs of a workspace; from any thread.
 
     Args:
@@ -204,7 +204,7 @@ class ProgressBook:
         answers = {key: _answer(key, value) for key, value in body.object("answers").items()}
         claims = {key: _held(key, value) for key, value in body.object("claims").items()}
         counted = {
-            name: body.maybe_integer(name, least=0, most=MOST_ENTRIES)
+            name: body.maybe_integer(name, least=0, most=MAX_ENTRIES)
             for name in ("step_count", "claim_count", "answer_count")
         }
         counts: dict[str, Any] = {
@@ -222,7 +222,7 @@ class ProgressBook:
             change,
             counts,
             page=body.maybe_name("page") or "",
-            number=body.maybe_integer("number", least=0, most=_MOST_CHANGES) or 0,
+            number=body.maybe_integer("number", least=0, most=_MAX_CHANGES) or 0,
         )
 
     def note_exercises(self, lab: str, exercises: Mapping[str, ExerciseProgress]) -> None:
@@ -257,9 +257,9 @@ class ProgressBook:
                 name: getattr(now, name) | dict(new) for name, new in change.items()
             }
             for name, found in entries.items():
-                if len(found) > MOST_ENTRIES:
+                if len(found) > MAX_ENTRIES:
                     raise InputError(
-                        f"{name}: {len(found)} entries, and at most {MOST_ENTRIES} are allowed"
+                        f"{name}: {len(found)} entries, and at most {MAX_ENTRIES} are allowed"
                     )
             new = replace(now, changed_s=time.time(), **(entries | dict(counts)))
             self._write(new)
@@ -300,13 +300,13 @@ class ProgressBook:
         names = set(self._counts.labs())
         with contextlib.suppress(InputError):
             files = self._workspace.folder(FOLDER).glob("*.json")
-            names |= set(itertools.islice((one.stem for one in files), MOST_ENTRIES))
+            names |= set(itertools.islice((one.stem for one in files), MAX_ENTRIES))
         begun = [one for one in map(self._read, sorted(names)) if one.changed_s or one.checks]
         return sorted(begun, key=lambda one: one.changed_s, reverse=True)
 
     def _read(self, lab: str) -> Progress:
         try:
-            data = self._workspace.read(_path(lab), most_bytes=_MOST_BYTES)
+            data = self._workspace.read(_path(lab), most_bytes=_MAX_BYTES)
             found: Progress = _PROGRESS.decode(
                 parse_json(data, where=_path(lab)), where=_path(lab), error=InputError
             )
@@ -330,15 +330,15 @@ def _path(lab: str) -> str:
 
 def _step(key: str, value: object) -> StepProgress:
     found: StepProgress = _STEP.decode(value, where=f"steps.{key[:40]}", error=InputError)
-    if len(found.good) > _MOST_LINES or any(len(one) > _MOST_KEY for one in found.good):
+    if len(found.good) > _MAX_LINES or any(len(one) > _MAX_KEY for one in found.good):
         raise InputError(f"steps.{key[:40]}: more lines than a step has")
     return found
 
 
 def _answer(key: str, value: object) -> AnswerProgress:
     found: AnswerProgress = _ANSWER.decode(value, where=f"answers.{key[:40]}", error=InputError)
-    if len(found.text) > _MOST_ANSWER:
-        raise InputError(f"answers.{key[:40]}: longer than {_MOST_ANSWER} characters")
+    if len(found.text) > _MAX_ANSWER:
+        raise InputError(f"answers.{key[:40]}: longer than {_MAX_ANSWER} characters")
     return found
 
 
@@ -349,44 +349,44 @@ def _held(key: str, value: object) -> bool:
 
 
 def _check_key(key: str) -> None:
-    if not key or len(key) > _MOST_KEY:
-        raise InputError(f"{key[:40]!r}: expected a name of 1 to {_MOST_KEY} characters")
+    if not key or len(key) > _MAX_KEY:
+        raise InputError(f"{key[:40]!r}: expected a name of 1 to {_MAX_KEY} characters")
     try:
         key.encode()
     except UnicodeEncodeError:
         raise InputError("a name holds half of a surrogate pair") from None
 
 
-def progress_routes(book: ProgressBook) -> list[BaseRoute]:
+def progress_routes(store: ProgressStore) -> list[BaseRoute]:
     """Return the routes of progress."""
 
     async def listed(request: Request) -> Response:
         del request
         found: list[Mapping[str, Any]] = [
-            one.summary() for one in await run_in_threadpool(book.all)
+            one.summary() for one in await run_in_threadpool(store.all)
         ]
         return JSONResponse(found)
 
     async def show(request: Request) -> Response:
-        found = await run_in_threadpool(book.read, request.path_params["name"])
+        found = await run_in_threadpool(store.read, request.path_params["name"])
         return JSONResponse(found.to_json())
 
     async def change(request: Request) -> Response:
         body = await read_json(request)
-        found = await run_in_threadpool(book.change, request.path_params["name"], body)
+        found = await run_in_threadpool(store.change, request.path_params["name"], body)
         return JSONResponse(found.to_json())
 
     async def forget(request: Request) -> Response:
         lab, page = request.path_params["name"], asked_name(request, "page") or ""
-        found = await run_in_threadpool(lambda: book.forget(lab, page=page))
+        found = await run_in_threadpool(lambda: store.forget(lab, page=page))
         return JSONResponse(found.to_json())
 
     async def whole() -> dict[str, Any]:
-        found = await run_in_threadpool(book.all)
+        found = await run_in_threadpool(store.all)
         return {"labs": {one.lab: one.to_json() for one in found}}
 
     async def events(socket: WebSocket) -> None:
-        await book.pages.serve(socket, whole)
+        await store.pages.serve(socket, whole)
 
     place = "/api/labs/{name}/progress"
     return [

@@ -26,14 +26,14 @@ from longfat.output.report.record import PAGE, PAPER
 from longfat.studio.documents import unsaved_document
 from longfat.studio.http import HttpError, asked_language, asked_name, asked_names
 from longfat.studio.saved_runs import (
-    KeptRuns,
-    check_kept,
-    delete_kept,
+    SavedRuns,
+    check_saved,
+    delete_saved,
     is_live,
-    kept_recording,
-    kept_series,
-    load_kept,
+    load_saved,
     run_recording,
+    saved_recording,
+    saved_series,
 )
 from longfat.studio.threads import STUDIO_LIMITS, run_in_threadpool
 from longfat.studio.views import advice_of, panels_of
@@ -208,8 +208,8 @@ REPORT_POLICY = "; ".join(
 """The policy of a report shown by the studio."""
 
 _TYPES = {PAGE: "text/html; charset=utf-8", PAPER: "application/pdf"}
-_LARGEST_REPORT = 256 * 1024**2
-_MOST_RUNS = 1000
+_MAX_REPORT_BYTES = 256 * 1024**2
+_MAX_RUNS = 1000
 _ODD = re.compile(r"[^\w.-]+", re.ASCII)
 
 
@@ -220,7 +220,7 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         workspace: where the runs are.
         drawing: a lock held while figures are drawn, which is not thread-safe.
     """
-    kept = KeptRuns(workspace)
+    kept = SavedRuns(workspace)
 
     async def listed(request: Request) -> Response:
         search = asked_name(request, "search") or ""
@@ -247,7 +247,7 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         kind = _TYPES.get(path.rpartition("/")[2])
         if kind is None:
             raise HttpError(f"{path}: no report", status=HTTPStatus.NOT_FOUND)
-        content = await run_in_threadpool(workspace.read, path, most_bytes=_LARGEST_REPORT)
+        content = await run_in_threadpool(workspace.read, path, most_bytes=_MAX_REPORT_BYTES)
         return _report(content, kind)
 
     async def study(request: Request) -> Response:
@@ -280,7 +280,7 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
 def _delete_route(workspace: Workspace) -> BaseRoute:
     async def delete(request: Request) -> Response:
         for path in asked_names(request, "runs"):
-            await run_in_threadpool(delete_kept, workspace, path)
+            await run_in_threadpool(delete_saved, workspace, path)
         return JSONResponse({})
 
     return Route("/api/runs", delete, methods=["DELETE"])
@@ -292,9 +292,9 @@ def _report(content: bytes, kind: str) -> Response:
 
 
 def _load_all(workspace: Workspace, paths: tuple[str, ...]) -> list[Run]:
-    if len(paths) > _MOST_RUNS:
-        raise InputError(f"{len(paths)} runs at once: choose at most {_MOST_RUNS}")
-    return [load_kept(workspace, path) for path in paths]
+    if len(paths) > _MAX_RUNS:
+        raise InputError(f"{len(paths)} runs at once: choose at most {_MAX_RUNS}")
+    return [load_saved(workspace, path) for path in paths]
 
 
 def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -309,12 +309,12 @@ def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any
 def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
     """Return a run as a study, as `OpenedDocument` of the page's `api/types.ts`."""
     with workspace.relative_paths():
-        run = load_kept(workspace, path)
+        run = load_saved(workspace, path)
         warnings: list[str] = []
         if is_live(run):  # with the changes made by hand
-            check_kept(run)
+            check_saved(run)
             text = workspace.read(f"{path}/{STUDY_FILE}", most_bytes=LARGEST_FILE_BYTES).decode()
-            warnings = kept_recording(workspace, path)["left_out"]
+            warnings = saved_recording(workspace, path)["left_out"]
         else:
             title = f"{run.study or run.folder.parent.name}: {run.name}"
             kept = study_of([run], workspace=workspace)
@@ -327,10 +327,10 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
 def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callable[[], bytes]]:
     """Return a run as `Recording` of the page's `api/types.ts`, and what returns its series."""
     with workspace.relative_paths():
-        run = load_kept(workspace, path)
+        run = load_saved(workspace, path)
         if is_live(run):
-            check_kept(run)
-            return {**kept_recording(workspace, path), "kept": path}, lambda: kept_series(
+            check_saved(run)
+            return {**saved_recording(workspace, path), "kept": path}, lambda: saved_series(
                 workspace, path
             )
         found = run_recording(run)
@@ -340,7 +340,7 @@ def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callabl
 def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:
     """Return what limited a run's flows, as `RunDiagnosis` of the page's `api/types.ts`."""
     with workspace.relative_paths():
-        found = diagnose(load_kept(workspace, path))
+        found = diagnose(load_saved(workspace, path))
     return [{"flow": one.flow, "advice": advice_of(one).to_json()} for one in found]
 
 

@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
 
 # It includes the files of a case; JSON takes up to three characters for a byte of text.
-_LARGEST_MANIFEST = 4 * 1024**2 + 3 * MOST_CASE_BYTES
-_MOST_TOLD = 4
+_MAX_MANIFEST_BYTES = 4 * 1024**2 + 3 * MOST_CASE_BYTES
+_MAX_TOLD = 4
 # The metrics that best distinguish runs of a flow, if they have them.
 _KEY_METRICS = ("receiver_bps", "avg_s", "retransmits", "loss")
 
 
-def load_kept(workspace: Workspace, path: str) -> Run:
+def load_saved(workspace: Workspace, path: str) -> Run:
     """Read a run.
 
     Args:
@@ -75,7 +75,7 @@ def load_kept(workspace: Workspace, path: str) -> Run:
     return load_run(folder)
 
 
-def delete_kept(workspace: Workspace, path: str) -> None:
+def delete_saved(workspace: Workspace, path: str) -> None:
     """Delete a run; with its study's folder and report, if it was the last one.
 
     Args:
@@ -99,7 +99,7 @@ def delete_kept(workspace: Workspace, path: str) -> None:
         raise InputError(f"{path}: cannot be deleted: {error.strerror}") from None
 
 
-class KeptRuns:
+class SavedRuns:
     """The runs of a workspace, listed quickly: manifests are cached until they change.
 
     Args:
@@ -155,7 +155,7 @@ class KeptRuns:
     def _entry(self, folder: str, modified_s: float) -> dict[str, Any] | None:
         """Return the entry of a manifest; None if this version cannot read it."""
         try:
-            content = self._workspace.read(f"{folder}/{MANIFEST}", most_bytes=_LARGEST_MANIFEST)
+            content = self._workspace.read(f"{folder}/{MANIFEST}", most_bytes=_MAX_MANIFEST_BYTES)
             data = parse_json(content, where=folder)
             run = read_manifest(data, folder=Path(folder))
         except InputError:
@@ -190,7 +190,7 @@ def _key_metrics(run: Run) -> list[dict[str, str]]:
             "name": f"{name} {metric.title}",
             "text": format_quantity(run.metrics[f"{name}.{metric.name}"], metric.unit),
         }
-        for name, metric in found[:_MOST_TOLD]
+        for name, metric in found[:_MAX_TOLD]
     ]
 
 
@@ -202,8 +202,8 @@ def _text(entry: Mapping[str, Any]) -> str:
 
 pc = lazy("pyarrow.compute")
 
-_LARGEST_RECORDING = 16 * 1024**2
-_LARGEST_SERIES = 256 * 1024**2
+_MAX_RECORDING_BYTES = 16 * 1024**2
+_MAX_SERIES_BYTES = 256 * 1024**2
 _FIELDS = {"flows": list, "series": list, "marks": list, "levels": list, "left_out": list}
 
 # Of a run's curves: the quantity of the live series, and its unit.
@@ -218,7 +218,7 @@ _QUANTITIES = {
 _GAP_INTERVALS = 5
 
 
-def check_kept(run: Run) -> None:
+def check_saved(run: Run) -> None:
     """Check that the stored recording of a live run is intact.
 
     Raises:
@@ -234,7 +234,7 @@ def is_live(run: Run) -> bool:
     return all(name in run.files for name in (RECORDING, RECORDING_SERIES, STUDY_FILE))
 
 
-def kept_recording(workspace: Workspace, path: str) -> dict[str, Any]:
+def saved_recording(workspace: Workspace, path: str) -> dict[str, Any]:
     """Return the stored recording of a live run, as `Recording` of the page's `api/types.ts`.
 
     Args:
@@ -245,7 +245,7 @@ def kept_recording(workspace: Workspace, path: str) -> dict[str, Any]:
         InputError: there is no such file, or it is damaged.
     """
     where = f"{path}/{RECORDING}"
-    content = workspace.read(where, most_bytes=_LARGEST_RECORDING)
+    content = workspace.read(where, most_bytes=_MAX_RECORDING_BYTES)
     data = parse_json(content, where=where)
     if not isinstance(data, dict) or not all(
         isinstance(data.get(name), kind) for name, kind in _FIELDS.items()
@@ -254,9 +254,9 @@ def kept_recording(workspace: Workspace, path: str) -> dict[str, Any]:
     return data
 
 
-def kept_series(workspace: Workspace, path: str) -> bytes:
-    """Return the series of a live run, as a binary message; see `kept_recording`."""
-    return workspace.read(f"{path}/{RECORDING_SERIES}", most_bytes=_LARGEST_SERIES)
+def saved_series(workspace: Workspace, path: str) -> bytes:
+    """Return the series of a live run, as a binary message; see `saved_recording`."""
+    return workspace.read(f"{path}/{RECORDING_SERIES}", most_bytes=_MAX_SERIES_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,7 +89,7 @@ _CLASS = "class.json"
 _SESSIONS, _CLASS_SESSIONS = "sessions.json", "class-sessions.json"
 _SECRET = "proof-secret"
 _SECRET_BYTES = 32
-_LARGEST_CLASS = 1 << 20
+_MAX_CLASS_BYTES = 1 << 20
 
 
 def workspace_id(workspace: Path) -> str:
@@ -181,7 +181,7 @@ class WorkspaceState:
     def class_tokens(self) -> dict[str, str]:
         """Return the tokens of a class, by its students' folders; none if they are not safe."""
         try:
-            found = json.loads(self._file(_CLASS).read(max_bytes=_LARGEST_CLASS) or "{}")
+            found = json.loads(self._file(_CLASS).read(max_bytes=_MAX_CLASS_BYTES) or "{}")
         except (ValueError, RecursionError):
             return {}
         texts = found.items() if isinstance(found, dict) else ()

@@ -23,7 +23,7 @@ from longfat.studio.live import LiveSessions, controller
 from longfat.studio.live import series as all_series
 from longfat.studio.live import session as all_sessions
 from longfat.studio.live.messages import read_order
-from longfat.studio.live.terminals import MOST_SHOWN_BYTES
+from longfat.studio.live.terminals import MAX_SHOWN_BYTES
 from longfat.studio.workspace import Workspace
 from tests.conftest import processes_running
 from tests.studio.live.conftest import STUDY, MakePage, Page
@@ -236,10 +236,10 @@ def test_a_flood_at_a_terminal_is_bounded_and_can_be_ended(
     page = make_page()
     screen = open_terminal(page, loop)
     page.live.type_at(1, line + b"\r")
-    assert page.wait_for(lambda: len(screen.shown) > 4 * MOST_SHOWN_BYTES)
+    assert page.wait_for(lambda: len(screen.shown) > 4 * MAX_SHOWN_BYTES)
     assert lives(page)
     before = len(screen.shown)
-    assert page.wait_for(lambda: len(screen.shown) > before + MOST_SHOWN_BYTES)
+    assert page.wait_for(lambda: len(screen.shown) > before + MAX_SHOWN_BYTES)
     page.live.type_at(1, b"\x03")
     page.wait(page.stands)
     page.live.type_at(1, b"reset; echo on $((6 * 7))\r")
@@ -276,7 +276,7 @@ def test_who_reads_slowly_is_shown_the_end(
 def test_a_page_that_does_not_read_is_cut_off(
     make_page: MakePage, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hubs, "MOST_WAITING_BYTES", 100_000)
+    monkeypatch.setattr(hubs, "MAX_WAITING_BYTES", 100_000)
     page = make_page(STUDY.replace("time: 2s", "time: 60s"))
 
     async def deaf() -> Listener:
@@ -296,7 +296,7 @@ def test_a_page_that_does_not_read_is_cut_off(
 
 
 def test_very_many_series_have_fewer_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_series, "MOST_IN_ALL", 10_000)
+    monkeypatch.setattr(all_series, "MAX_IN_ALL", 10_000)
     series = all_series.SeriesSet()
     for number in range(20):
         info = all_series.SeriesInfo(
@@ -441,7 +441,7 @@ def test_terminals_closed_in_the_middle(
 def test_there_are_only_so_many_sessions(
     sessions: LiveSessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(all_sessions, "MOST_SESSIONS", 2)
+    monkeypatch.setattr(all_sessions, "MAX_SESSIONS", 2)
     made: list[str] = []
 
     def create() -> None:

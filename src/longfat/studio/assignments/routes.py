@@ -36,7 +36,7 @@ def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
 
 def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
     def whole(lab: str) -> dict[str, Any]:
-        exercises = checks.workbook(lab).to_json()
+        exercises = checks.sheet(lab).to_json()
         return {**exercises, "check": checks.info(lab), "counts": checks.counts(lab)}
 
     async def show(request: Request) -> Response:
@@ -46,12 +46,12 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
         body = await read_json(request)
         lab, page = request.path_params["name"], body.maybe_name("page") or ""
         file, text, base = body.name("file"), body.text("text"), base_of(body)
-        workbook = checks.workbook(lab)
+        sheet = checks.sheet(lab)
 
         def write() -> dict[str, Any]:
-            with workbook.workspace.lock:  # so that events are in the order of the saves
-                version = workbook.set_part(file, text, base=base)
-                saved = {"version": version, "digests": workbook.digests()}
+            with sheet.workspace.lock:  # so that events are in the order of the saves
+                version = sheet.set_part(file, text, base=base)
+                saved = {"version": version, "digests": sheet.digests()}
                 pages.send("part", page=page, lab=lab, file=file, text=text, **saved)
             return saved
 
@@ -61,21 +61,21 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
         body = await read_json(request)
         lab, page = request.path_params["name"], body.maybe_name("page") or ""
         question, text, base = body.name("question"), body.text("text"), base_of(body)
-        workbook = checks.workbook(lab)
+        sheet = checks.sheet(lab)
 
         def write() -> dict[str, Any]:
-            with workbook.workspace.lock:
-                version = workbook.set_answer(question, text, base=base)
-                saved = {"version": version, "digests": workbook.digests()}
+            with sheet.workspace.lock:
+                version = sheet.set_answer(question, text, base=base)
+                saved = {"version": version, "digests": sheet.digests()}
                 pages.send("answer", page=page, lab=lab, question=question, text=text, **saved)
             return saved
 
         return JSONResponse(await run_in_threadpool(write))
 
     async def submission(request: Request) -> Response:
-        workbook = checks.workbook(request.path_params["name"])
-        content = await run_in_threadpool(workbook.pack)
-        name = f"{workbook.place}-{workbook.submitter.folder}"
+        sheet = checks.sheet(request.path_params["name"])
+        content = await run_in_threadpool(sheet.pack)
+        name = f"{sheet.place}-{sheet.submitter.folder}"
         headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
         return Response(content, media_type="application/zip", headers=headers)
 

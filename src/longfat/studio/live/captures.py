@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from longfat.live.task import Task
     from longfat.studio.disk import DiskLimit
 
-MOST_CAPTURES = 8
+MAX_CAPTURES = 8
 """The maximum per session; the oldest finished one is removed for a new one."""
 
 MAX_BYTES = 128 << 20
 """A capture that becomes larger is stopped."""
 
-_MOST_WORDS = 300
+_MAX_WORDS = 300
 _NAME = "captures of live sessions"
 
 
@@ -67,7 +67,7 @@ class LiveCapture:
     def take(self, is_error: bool, data: bytes) -> None:
         """Add tcpdump's output."""
         if is_error:
-            self.words = (self.words + data.decode(errors="replace"))[-_MOST_WORDS:]
+            self.words = (self.words + data.decode(errors="replace"))[-_MAX_WORDS:]
         elif self.file is not None and self.size <= self.max_bytes:
             self.file.write(data[: self.max_bytes + 1 - self.size])
             self.file.flush()
@@ -219,10 +219,10 @@ class Captures:
         )
 
     def _make_room(self) -> None:
-        while len(self._all) >= MOST_CAPTURES:
+        while len(self._all) >= MAX_CAPTURES:
             over = [one for one in self._all.values() if one.file is None]
             if not over:
-                raise InputError(f"{MOST_CAPTURES} captures are already running: stop some of them")
+                raise InputError(f"{MAX_CAPTURES} captures are already running: stop some of them")
             self._all.pop(over[0].number).path.unlink(missing_ok=True)
 
     def _close(self, one: LiveCapture) -> None:

@@ -74,7 +74,7 @@ class ClockController:
         """Let time pass: a terminal has input."""
         self._is_due = True
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Pause time for the current work; `resume_time` then resumes."""
         if not self._session.is_held:
             self._session.pause()
@@ -85,9 +85,9 @@ class ClockController:
         """Hold time until the user resumes it."""
         self.is_held = True
         self._until_ns = None
-        self.rest()
+        self.pause()
 
-    def go(self) -> None:
+    def resume(self) -> None:
         """Resume time after `hold`."""
         self.is_held = False
         self._until_ns = None
@@ -95,7 +95,7 @@ class ClockController:
 
     def step(self, by_ns: int) -> None:
         """Let time advance by nanoseconds, and hold."""
-        self.rest()
+        self.pause()
         self.is_held = True
         self._until_ns = self._session.now_ns + by_ns
 
@@ -115,7 +115,7 @@ class ClockController:
         Args:
             tasks: the shells of terminals; none to end a skip.
         """
-        self.rest()
+        self.pause()
         self._skipped = tuple(tasks)
 
     def resume_time(self, *, due_ns: int | None, awaited: Sequence[Task]) -> None:

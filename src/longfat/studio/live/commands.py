@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.model.timeline import Step
 
-MOST_OUTPUT_BYTES = 1 << 16
+MAX_OUTPUT_BYTES = 1 << 16
 """A command with more output is stopped."""
 
 WITHIN_S = 5.0
@@ -84,11 +84,11 @@ def run_line(
         ["/bin/sh", "-c", line],
         node=node if node in hosts else ROOT_NAMESPACE,
         environment=LIVE_ENVIRONMENT,
-        on_output=lambda _is_error, data: output.extend(data[: MOST_OUTPUT_BYTES - len(output)]),
+        on_output=lambda _is_error, data: output.extend(data[: MAX_OUTPUT_BYTES - len(output)]),
     )
     end_s = time.monotonic() + within_wall_s
     session.begin(until_ns=session.now_ns + round(WITHIN_S * 1e9), ended=[task])
-    while not session.is_held and len(output) < MOST_OUTPUT_BYTES and time.monotonic() < end_s:
+    while not session.is_held and len(output) < MAX_OUTPUT_BYTES and time.monotonic() < end_s:
         session.wait(_WAIT_S)
     session.pause()
     status, words = task.status, ""
@@ -96,8 +96,8 @@ def run_line(
         why = f"did not end within {WITHIN_S:g} s of virtual time"
         if session.why != "time":
             why = f"did not end within {within_wall_s:g} s"
-        if len(output) >= MOST_OUTPUT_BYTES:
-            why = f"printed more than {MOST_OUTPUT_BYTES // 1024} KB"
+        if len(output) >= MAX_OUTPUT_BYTES:
+            why = f"printed more than {MAX_OUTPUT_BYTES // 1024} KB"
         words = f"\n`{line[:200]}` {why}, and was stopped\n"
         session.signal(task, signal.SIGKILL)
         session.run_until(ended=[task])

@@ -28,7 +28,7 @@ from longfat.studio.live.clock_controller import ClockController, ClockReport
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawing import Drawn, Reconciliation, read_drawing
 from longfat.studio.live.levels import capacity_bps
-from longfat.studio.live.messages import MOST_ROWS, MOST_STEP_S, Order, pace_of
+from longfat.studio.live.messages import MAX_ROWS, MAX_STEP_S, Order, pace_of
 from longfat.studio.live.probe_reader import ProbeReader
 from longfat.studio.live.recordings import Recordings
 from longfat.studio.live.saved_run import LiveRun
@@ -60,9 +60,9 @@ _UNLIMITED = (
     "{}: nothing on the path limits the rate, so its speed depends on the CPU, and "
     "virtual time passes slowly: give a link of the path a rate"
 )
-_MOST_BY_HAND = 1000
-_LONGEST_LINE = 80
-_LONGEST_TYPED = 4096
+_MAX_BY_HAND = 1000
+_MAX_LINE_CHARACTERS = 80
+_MAX_TYPED_CHARACTERS = 4096
 _MUCH = "this run has too many samples: the saved run has those of its first part only"
 _BLIND = "an interface of the drawing was removed, so the probes cannot sample"
 
@@ -102,8 +102,8 @@ class SessionController:
         self._captures_sent_s = 0.0
         self._is_flushed = True
         self._sent_stale: list[str] = []
-        self._by_hand: deque[str] = deque(maxlen=_MOST_BY_HAND)
-        self._typed: deque[Typed] = deque(maxlen=_MOST_BY_HAND)
+        self._by_hand: deque[str] = deque(maxlen=_MAX_BY_HAND)
+        self._typed: deque[Typed] = deque(maxlen=_MAX_BY_HAND)
         self._before: tuple[Typed, ...] = ()
         case = drawn.case
         self._network = Network.of(
@@ -144,7 +144,7 @@ class SessionController:
     def finish(self) -> None:
         """End the current run, so that it is saved; the machine may have ended."""
         try:
-            self._clock.rest()
+            self._clock.pause()
             self._handle_typed()
             self._end_recording()
         except LongfatError:
@@ -254,7 +254,7 @@ class SessionController:
             "update": self._update,
             "stop": lambda _: self._end_recording(),
             "hold": lambda _: self._clock.hold(),
-            "go": lambda _: self._clock.go(),
+            "go": lambda _: self._clock.resume(),
             "step": self._step,
             "pace": lambda one: self._clock.set_pace(pace_of(one)),
             "skip": lambda _: self._toggle_skip(),
@@ -268,7 +268,7 @@ class SessionController:
         try:
             if order.do not in orders:
                 raise InputError(f"there is no command {order.do!r}")
-            self._clock.rest()
+            self._clock.pause()
             orders[order.do](order)
         except MachineError:
             raise
@@ -296,7 +296,7 @@ class SessionController:
             self._by_hand.append(f"{node}: {line}")
             self._typed.append(Typed(node=node, line=line, at_s=self._session.now_s, status=0))
         self._before = tuple(self._typed)
-        self._clock.go()
+        self._clock.resume()
         self._probe_reader.flush(sample=True)
         self._recordings.poll(self._probe_reader)
         self._probe_reader.count_anew()
@@ -338,7 +338,7 @@ class SessionController:
         self._clock.wake()
 
     def _step(self, order: Order) -> None:
-        by_s = order.real("by_s", least=1e-6, most=MOST_STEP_S)
+        by_s = order.real("by_s", least=1e-6, most=MAX_STEP_S)
         self._clock.step(round(by_s * 1e9))
 
     def _toggle_skip(self, *, asks: Task | None = None) -> None:
@@ -366,8 +366,8 @@ class SessionController:
         self._send_stale()
 
     def _open_terminal(self, order: Order) -> None:
-        rows = order.whole("rows", least=1, most=MOST_ROWS)
-        columns = order.whole("columns", least=1, most=MOST_ROWS)
+        rows = order.whole("rows", least=1, most=MAX_ROWS)
+        columns = order.whole("columns", least=1, most=MAX_ROWS)
         self.terminals.open(order.text("node"), rows=rows, columns=columns)
         self._clock.wake()
 
@@ -428,11 +428,11 @@ class SessionController:
             self._recordings.mark("command", f"{node}: {line}", now_s=now_s)
             self._recordings.last.typed.append(typed)
             self._typed.append(typed)
-            self._by_hand.append(f"{node}: {line[:_LONGEST_LINE]}")
+            self._by_hand.append(f"{node}: {line[:_MAX_LINE_CHARACTERS]}")
             with contextlib.suppress(ValueError):  # a line with a null character
                 self._network.record.add(now_s, node, line)
         for typed in self.terminals.take_ended():
-            line = typed.line[:_LONGEST_TYPED]
+            line = typed.line[:_MAX_TYPED_CHARACTERS]
             self._listeners.event("typed", node=typed.node, line=line, status=typed.status)
         for node, reply in self.terminals.take_replies():
             self._recordings.add_reply(node, reply, now_s=self._session.passing_s)

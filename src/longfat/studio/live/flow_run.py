@@ -89,10 +89,10 @@ def _advise(measured: Measured, case: Case) -> Advice:
     return advice_of(found)
 
 
-MOST_MARKS = 500
+MAX_MARKS = 500
 """The maximum number of marks of a recording."""
 
-MOST_MARK_LETTERS = 200
+MAX_MARK_LETTERS = 200
 """The maximum length of a mark's text."""
 
 
@@ -226,11 +226,11 @@ class Recording:
         self.series = SeriesSet()
         self.levels: list[Level] = []
         self.changes: list[Change] = []
-        self.typed: deque[Typed] = deque(maxlen=MOST_MARKS)
+        self.typed: deque[Typed] = deque(maxlen=MAX_MARKS)
         self.samples: SampleLog | None = None
         self.began_wall_s = time.monotonic()
         self.kept: str | None = None
-        self._marks: deque[Mark] = deque(maxlen=MOST_MARKS)
+        self._marks: deque[Mark] = deque(maxlen=MAX_MARKS)
         self._differences = differences
         self._events: EventPlayer | None = None
         self.flows: list[PlayedFlow] = []
@@ -296,7 +296,7 @@ class Recording:
             text: its text.
             now_s: its time, in seconds of virtual time since boot.
         """
-        words = " ".join(text.split())[:MOST_MARK_LETTERS]
+        words = " ".join(text.split())[:MAX_MARK_LETTERS]
         at_s = max(0.0, now_s - self.start_s)
         self._marks.append(Mark(kind=kind, text=words, at_s=at_s))
 

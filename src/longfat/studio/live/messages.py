@@ -12,9 +12,9 @@ from longfat.errors import InputError
 if TYPE_CHECKING:
     from longfat.studio.live.clock_controller import PaceChoice
 
-MOST_STEP_S = 3600.0
-MOST_ROWS = 1000
-_LONGEST_NAME = 40
+MAX_STEP_S = 3600.0
+MAX_ROWS = 1000
+_MAX_NAME_CHARACTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def read_order(text: str) -> Order:
     if not isinstance(data, dict) or not isinstance(data.get("do"), str):
         raise InputError("a command must be a JSON object with a field 'do'")
     fields = dict(data)
-    return Order(do=fields.pop("do")[:_LONGEST_NAME], fields=fields)
+    return Order(do=fields.pop("do")[:_MAX_NAME_CHARACTERS], fields=fields)
 
 
 def pace_of(order: Order) -> PaceChoice:

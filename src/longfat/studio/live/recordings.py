@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from longfat.studio.live.probe_reader import ProbeReader
     from longfat.studio.live.terminals import TypedReply
 
-_MOST_RECORDINGS = 20
+_MAX_RECORDINGS = 20
 
 
 class Recordings:
@@ -72,7 +72,7 @@ class Recordings:
         self.last.samples = samples
         self._compare(probe_reader, at_s=now_s)
         # The first, of traffic from terminals before, is dropped like the others.
-        del self._all[:-_MOST_RECORDINGS]
+        del self._all[:-_MAX_RECORDINGS]
         self.update_listeners()
 
     def end(self, probe_reader: ProbeReader) -> None:

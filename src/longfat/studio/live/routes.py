@@ -17,7 +17,7 @@ from longfat.errors import InputError
 from longfat.studio.broadcast import Listener
 from longfat.studio.documents import beside_of
 from longfat.studio.http import HttpError, read_json
-from longfat.studio.live.messages import MOST_ROWS, read_order
+from longfat.studio.live.messages import MAX_ROWS, read_order
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -146,6 +146,6 @@ def _size(said: str | None) -> tuple[int, int] | None:
         size = data["rows"], data["columns"]
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    if all(isinstance(one, int) and 0 < one <= MOST_ROWS for one in size):
+    if all(isinstance(one, int) and 0 < one <= MAX_ROWS for one in size):
         return size
     return None

@@ -224,7 +224,7 @@ def _probes(live: LiveRun) -> tuple[Probe, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _KeptCapture:
+class _SavedCapture:
     """A capture of the session as a probe of the run, and where its packets stand."""
 
     probe: Capture
@@ -232,14 +232,14 @@ class _KeptCapture:
     part: tuple[int, int]
 
 
-def _captures(live: LiveRun, max_bytes: float) -> tuple[list[_KeptCapture], list[str]]:
+def _captures(live: LiveRun, max_bytes: float) -> tuple[list[_SavedCapture], list[str]]:
     """Return the captures that have packets of the run, and what is to be said of the others."""
     taken = {flow.name for flow in live.case.flows}
     there = {name for pair in _network(live).interfaces() for name in pair}
     start_ns, end_ns = (
         round((START_OF_TIME_S + time_s) * 1e9) for time_s in (live.start_s, live.end_s)
     )
-    kept: list[_KeptCapture] = []
+    kept: list[_SavedCapture] = []
     left_out: list[str] = []
     left_bytes = max_bytes
     for one in live.captures:
@@ -256,7 +256,7 @@ def _captures(live: LiveRun, max_bytes: float) -> tuple[list[_KeptCapture], list
         left_bytes -= end - begin
         name = _free(f"capture-{len(kept) + 1}", taken)
         probe = Capture(name=name, of=one.interface, filter=" ".join(one.filter.split()))
-        kept.append(_KeptCapture(probe, one, (begin, end)))
+        kept.append(_SavedCapture(probe, one, (begin, end)))
     return kept, left_out
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_POINTS = 20_000
+MAX_POINTS = 20_000
 """A series with more points is thinned."""
 
-MOST_IN_ALL = 2_000_000
+MAX_IN_ALL = 2_000_000
 """The maximum of all series of a recording together."""
 
 _FEW_POINTS = 400
@@ -84,7 +84,7 @@ class Series:
         self.values = array("d")
         self.sent = 0
 
-    def add(self, time_s: float, value: float, *, most: int = MOST_POINTS) -> None:
+    def add(self, time_s: float, value: float, *, most: int = MAX_POINTS) -> None:
         """Add a point; times only grow. If there are then more than `most`, they are thinned."""
         self.times.append(time_s)
         self.values.append(value)
@@ -146,7 +146,7 @@ class SeriesSet:
             # Such as the rate of a link that was changed meanwhile.
             found.info = info
             self.is_new = True
-        most = max(_FEW_POINTS, min(MOST_POINTS, MOST_IN_ALL // len(self._all)))
+        most = max(_FEW_POINTS, min(MAX_POINTS, MAX_IN_ALL // len(self._all)))
         found.add(time_s, value, most=most)
 
     def unsent(self, *, recording: int) -> bytes | None:

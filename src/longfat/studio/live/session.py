@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from longfat.studio.broadcast import Listener
     from longfat.studio.live.drawing import Drawn
     from longfat.studio.live.messages import Order
-    from longfat.studio.turns import Member
+    from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
 
 _FINISH_WITHIN_S = 5.0
@@ -277,7 +277,7 @@ def _let_go(posted: _Posted) -> None:
     _settle(posted)
 
 
-MOST_SESSIONS = 32
+MAX_SESSIONS = 32
 
 
 class LiveSessions:
@@ -292,7 +292,7 @@ class LiveSessions:
         self._workspace = workspace
         self._member = member
         if member is not None:
-            member.turns.join(member.name, self.count)
+            member.queue.join(member.name, self.count)
         # None for a session whose network is being built.
         self._sessions: dict[str, LiveSession | None] = {}
         self._closing = threading.Event()
@@ -322,9 +322,9 @@ class LiveSessions:
         def begin() -> None:
             with self._lock:
                 self._forget_ended()
-                if len(self._sessions) >= MOST_SESSIONS:
+                if len(self._sessions) >= MAX_SESSIONS:
                     raise InputError(
-                        f"{MOST_SESSIONS} networks are already running: end some of their sessions"
+                        f"{MAX_SESSIONS} networks are already running: end some of their sessions"
                     )
                 self._sessions[number] = None
 

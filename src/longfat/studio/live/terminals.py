@@ -32,9 +32,9 @@ _INTERVAL = re.compile(r"\s-i\s*([\d.]+)")
 _REPLY = re.compile(
     rb"bytes from ([\w.:-]{1,253}?):? .*?icmp_seq=(\d{1,9}) .*?time=(\d{1,9}(?:\.\d{1,9})?) ms"
 )
-_LONGEST_LINE_BYTES = 1000
+_MAX_LINE_BYTES = 1000
 _USUAL_INTERVAL_S = 1.0
-_LEAST_INTERVAL_S, _MOST_INTERVAL_S = 1e-4, 3600.0
+_MIN_INTERVAL_S, _MAX_INTERVAL_S = 1e-4, 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class TypedPing:
             self._interval_s = float(interval[1]) if interval else _USUAL_INTERVAL_S
         except ValueError:
             self._start_s = None
-        if not _LEAST_INTERVAL_S <= self._interval_s <= _MOST_INTERVAL_S:
+        if not _MIN_INTERVAL_S <= self._interval_s <= _MAX_INTERVAL_S:
             self._start_s = None
 
     def read(self, shown: bytes) -> list[TypedReply]:
@@ -80,10 +80,10 @@ class TypedPing:
         if self._start_s is None:
             return []
         *lines, rest = (self._rest + shown).split(b"\n")
-        self._rest = rest[-_LONGEST_LINE_BYTES:]
+        self._rest = rest[-_MAX_LINE_BYTES:]
         found = []
         # Longer lines are not from a ping.
-        short = (line for line in lines if len(line) < _LONGEST_LINE_BYTES)
+        short = (line for line in lines if len(line) < _MAX_LINE_BYTES)
         for match in filter(None, map(_REPLY.search, short)):
             sequence, rtt_s = int(match[2]), float(match[3]) / 1e3
             sent_s = self._start_s + (sequence - 1) * self._interval_s
@@ -94,10 +94,10 @@ class TypedPing:
         return found
 
 
-MOST_SHOWN_BYTES = 1 << 18
+MAX_SHOWN_BYTES = 1 << 18
 """How much of a terminal's output is kept for new listeners."""
 
-MOST_TERMINALS = 64
+MAX_TERMINALS = 64
 """The maximum number of terminals, including ended ones that are not closed."""
 
 _BEHIND_BYTES = 1 << 20
@@ -106,9 +106,9 @@ _BEHIND_BYTES = 1 << 20
 _LEFT_OUT = b"\r\n\x1b[0m[some output was skipped: the page was too slow]\r\n"
 _NOTE = re.compile(rb"(\d{1,12})[.,](\d{1,9})\s+\d+\*?\s+(.*?)\s*", re.DOTALL)
 _STATUS = re.compile(rb"=(\d{1,3})")
-_MOST_NOTES = 100
+_MAX_NOTES = 100
 _MAX_REQUESTS = 16
-_MOST_REPLIES = 10_000
+_MAX_REPLIES = 10_000
 _HOME = "/root"
 _TERM = "xterm-256color"
 
@@ -159,13 +159,13 @@ class Terminal:
     fresh: bytearray = field(default_factory=bytearray)
     listeners: dict[Listener, bool] = field(default_factory=dict)
     is_end_sent: bool = False
-    notes: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    notes: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MAX_NOTES))
     last: Typed | None = None
-    ended: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    ended: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MAX_NOTES))
     requests: deque[Skip | SetPace] = field(default_factory=lambda: deque(maxlen=_MAX_REQUESTS))
     note_reader: NoteReader = field(default_factory=NoteReader)
     ping: TypedPing = field(default_factory=TypedPing)
-    replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MOST_REPLIES))
+    replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MAX_REPLIES))
 
     def show(self, data: bytes) -> None:
         """Add output; `tell` sends it."""
@@ -175,7 +175,7 @@ class Terminal:
         self.replies += self.ping.read(data)
         for kept in (self.shown, self.fresh):
             kept.extend(data)
-            if len(kept) > MOST_SHOWN_BYTES:
+            if len(kept) > MAX_SHOWN_BYTES:
                 del kept[: len(kept) - len(_end_of(kept))]
 
     def _take_note(self, note: bytes) -> None:
@@ -266,9 +266,9 @@ class Terminals:
         """
         self._check(node)
         ended = [number for number, one in self._all.items() if one.task.status is not None]
-        if len(self._all) - len(ended) >= MOST_TERMINALS:
-            raise InputError(f"there are {MOST_TERMINALS} terminals: close some")
-        for number in ended[: max(0, len(self._all) - MOST_TERMINALS + 1)]:
+        if len(self._all) - len(ended) >= MAX_TERMINALS:
+            raise InputError(f"there are {MAX_TERMINALS} terminals: close some")
+        for number in ended[: max(0, len(self._all) - MAX_TERMINALS + 1)]:
             self.close(number)
         hosts = {host.name for host in self._network.model.hosts}
         place = node if node in hosts else ROOT_NAMESPACE
@@ -409,5 +409,5 @@ class Terminals:
 
 def _end_of(shown: bytearray) -> bytes:
     """Return the end of the output, from the beginning of a line: no escape sequence is cut."""
-    start = max(0, len(shown) - MOST_SHOWN_BYTES // 2)
+    start = max(0, len(shown) - MAX_SHOWN_BYTES // 2)
     return bytes(shown[(shown.find(b"\n", start) + 1 or start) if start else 0 :])

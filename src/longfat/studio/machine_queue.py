@@ -29,8 +29,8 @@ _ASK_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wait:
-    """Why a member does not get a machine yet.
+class QueuePosition:
+    """The position of a member in the queue, and why it does not get a machine yet.
 
     Attributes:
         ahead: how many are before them in the queue.
@@ -57,26 +57,26 @@ class Wait:
 
 
 @dataclass(slots=True)
-class _Place:
+class _Ticket:
     member: str
     key: str
     asked_s: float
 
 
-class Turns:
+class MachineQueue:
     """The queue for machines; thread-safe.
 
     Args:
         machines: how many may run at once.
-        each: how many of them one member may have.
+        max_per_member: how many of them one member may have.
     """
 
-    def __init__(self, *, machines: int, each: int) -> None:
+    def __init__(self, *, machines: int, max_per_member: int) -> None:
         self._machines = machines
-        self._each = each
+        self._max_per_member = max_per_member
         self._lock = threading.Lock()
         self._holders: dict[str, list[Callable[[], int]]] = {}
-        self._queue: list[_Place] = []
+        self._queue: list[_Ticket] = []
 
     def join(self, member: str, count: Callable[[], int]) -> None:
         """Register an owner of a member's machines.
@@ -88,7 +88,7 @@ class Turns:
         with self._lock:
             self._holders.setdefault(member, []).append(count)
 
-    def take(self, member: str, key: str, *, begin: Callable[[], None]) -> Wait | None:
+    def take(self, member: str, key: str, *, begin: Callable[[], None]) -> QueuePosition | None:
         """Take a machine, if it is the member's turn.
 
         Args:
@@ -102,24 +102,24 @@ class Turns:
         with self._lock:
             now_s = time.monotonic()
             self._queue = [one for one in self._queue if now_s - one.asked_s < KEPT_S]
-            place = next((o for o in self._queue if (o.member, o.key) == (member, key)), None)
-            if place is None:
-                place = _Place(member, key, now_s)
-                self._queue.append(place)
-            place.asked_s = now_s
+            ticket = next((o for o in self._queue if (o.member, o.key) == (member, key)), None)
+            if ticket is None:
+                ticket = _Ticket(member, key, now_s)
+                self._queue.append(ticket)
+            ticket.asked_s = now_s
             counts = {one: self._count(one) for one in self._holders}
             running, own = sum(counts.values()), counts[member]
             ahead = 0
             taken = dict(counts)
-            for other in self._queue[: self._queue.index(place)]:
-                if taken[other.member] < self._each:
+            for other in self._queue[: self._queue.index(ticket)]:
+                if taken[other.member] < self._max_per_member:
                     taken[other.member] += 1
                     ahead += 1
-            if own >= self._each:
-                return Wait(ahead=ahead, own=own, is_own_limit=True, running=running)
+            if own >= self._max_per_member:
+                return QueuePosition(ahead=ahead, own=own, is_own_limit=True, running=running)
             if running + ahead >= self._machines:
-                return Wait(ahead=ahead, own=own, is_own_limit=False, running=running)
-            self._queue.remove(place)
+                return QueuePosition(ahead=ahead, own=own, is_own_limit=False, running=running)
+            self._queue.remove(ticket)
             begin()
             return None
 
@@ -146,11 +146,11 @@ class Member:
     """A member of the class.
 
     Attributes:
-        turns: the queue.
+        queue: the queue.
         name: the member's name.
     """
 
-    turns: Turns
+    queue: MachineQueue
     name: str
 
     def take(self, key: str, *, begin: Callable[[], None]) -> None:
@@ -158,19 +158,19 @@ class Member:
 
         Args:
             key: what for.
-            begin: as of `Turns.take`.
+            begin: as of `MachineQueue.take`.
 
         Raises:
             HttpError: the request is queued, to be repeated; or the member has the maximum
                 number of machines.
         """
-        wait = self.turns.take(self.name, key, begin=begin)
-        if wait is None:
+        position = self.queue.take(self.name, key, begin=begin)
+        if position is None:
             return
-        if wait.is_own_limit:
-            self.turns.leave(self.name, key)
+        if position.is_own_limit:
+            self.queue.leave(self.name, key)
         status = HTTPStatus.TOO_MANY_REQUESTS
-        raise HttpError(wait.words, status=status, is_queued=not wait.is_own_limit)
+        raise HttpError(position.words, status=status, is_queued=not position.is_own_limit)
 
     def wait(
         self,
@@ -184,7 +184,7 @@ class Member:
 
         Args:
             key: what for.
-            begin: as of `Turns.take`.
+            begin: as of `MachineQueue.take`.
             cancelled: set to stop waiting.
             on_wait: called when the reason for the wait changes, and with None at the end.
 
@@ -193,19 +193,19 @@ class Member:
         """
         reported: str | None = None
         try:
-            while (wait := self.turns.take(self.name, key, begin=begin)) is not None:
-                if wait.words != reported:
-                    reported = wait.words
+            while (position := self.queue.take(self.name, key, begin=begin)) is not None:
+                if position.words != reported:
+                    reported = position.words
                     on_wait(reported)
                 if cancelled.wait(_ASK_EVERY_S):
                     return False
         finally:
-            self.turns.leave(self.name, key)
+            self.queue.leave(self.name, key)
             on_wait(None)
         return True
 
 
-class MachineTurns:
+class MachineAccess:
     """The queue for machines that exist for one request only, such as for a script.
 
     Args:
@@ -217,7 +217,7 @@ class MachineTurns:
         self._lock = threading.Lock()
         self._running = 0
         if member is not None:
-            member.turns.join(member.name, lambda: self._running)
+            member.queue.join(member.name, lambda: self._running)
 
     @contextlib.contextmanager
     def turn(self, key: str) -> Iterator[None]:

@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from longfat.studio.workspace import Workspace
     from longfat.study.grading import Exercise, Part
 
-LONGEST_ANSWER = 200
+MAX_ANSWER = 200
 """The maximum number of characters of an answer."""
 
 RESERVE_BYTES = 1 << 20
 """How far the disk quota may be exceeded for the files of a lab's parts: they are handed in."""
 
-_MOST_FILES = 500
-_MOST_ZIP_BYTES = 64 << 20
+_MAX_FILES = 500
+_MAX_ZIP_BYTES = 64 << 20
 _PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z.,/% +-]*")
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -68,7 +68,7 @@ class Submitter:
 
 
 @dataclass(frozen=True, slots=True)
-class Workbook:
+class ExerciseSheet:
     """The files of a student for a lab.
 
     Args:
@@ -191,8 +191,8 @@ class Workbook:
             InputError: there is no such question, the answer is invalid, or cannot be written.
             HttpError: it was changed meanwhile; the status is 409.
         """
-        if len(text) > LONGEST_ANSWER or "\n" in text or not text.isprintable():
-            raise InputError(f"an answer is a line of at most {LONGEST_ANSWER} characters")
+        if len(text) > MAX_ANSWER or "\n" in text or not text.isprintable():
+            raise InputError(f"an answer is a line of at most {MAX_ANSWER} characters")
         text = text.strip()
         with self.workspace.lock:
             for part in self._parts(PartKind.ANSWERS):
@@ -232,9 +232,9 @@ class Workbook:
             for path in _files(self.workspace.folder(self.place)):
                 content = self.workspace.read(f"{self.place}/{path}", most_bytes=MOST_FILE_BYTES)
                 size += len(content)
-                if size > _MOST_ZIP_BYTES:
+                if size > _MAX_ZIP_BYTES:
                     raise InputError(
-                        f"{self.place}: more than {_MOST_ZIP_BYTES >> 20} MB: remove what does "
+                        f"{self.place}: more than {_MAX_ZIP_BYTES >> 20} MB: remove what does "
                         "not belong to the submission"
                     )
                 about = zipfile.ZipInfo(f"{self.submitter.folder}/{path}", _NO_TIME)
@@ -330,8 +330,8 @@ def _files(folder: Path) -> Iterator[str]:
             if name.startswith(".") or not stat.S_ISREG(path.lstat().st_mode):
                 continue
             count += 1
-            if count > _MOST_FILES:
-                raise InputError(f"{folder.name}: more than {_MOST_FILES} files")
+            if count > _MAX_FILES:
+                raise InputError(f"{folder.name}: more than {_MAX_FILES} files")
             yield path.relative_to(folder).as_posix()
 
 
