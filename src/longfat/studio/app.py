@@ -7,7 +7,7 @@ import secrets
 import threading
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -27,10 +27,12 @@ from longfat.studio.assignments.exercise_sheet import ExerciseSheet, Submitter
 from longfat.studio.assignments.routes import exercise_routes
 from longfat.studio.auth import AuthMiddleware, Keys, key_tag, session_of
 from longfat.studio.documents import document_routes, template_routes
-from longfat.studio.drafts import Drafts, draft_routes
-from longfat.studio.http import HttpError, bug, http_error, longfat_error, read_json
+from longfat.studio.drafts import Drafts, ServerIdentity, draft_routes
+from longfat.studio.http import HttpError, JsonAnswer, bug, http_error, longfat_error, read_json
+from longfat.studio.job import JobInfo
 from longfat.studio.jobs import Jobs, job_routes
-from longfat.studio.labs import LabCatalog, lab_routes
+from longfat.studio.labs import LabCatalog, LabEntry, lab_routes
+from longfat.studio.live.events import SessionInfo
 from longfat.studio.live.routes import live_routes
 from longfat.studio.live.session import LiveSessions
 from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
@@ -38,7 +40,7 @@ from longfat.studio.packets import packet_routes
 from longfat.studio.progress import ProgressStore, progress_routes
 from longfat.studio.runs import run_routes
 from longfat.studio.threads import StudyReader, ThreadMiddleware, run_in_threadpool
-from longfat.studio.views import form_fields
+from longfat.studio.views import Fields, form_fields
 from longfat.studio.workspace import Workspace
 from longfat.study.labs import Labs
 
@@ -115,6 +117,40 @@ class _PageFiles(StaticFiles):
         return answer
 
 
+class KernelInfo(TypedDict):
+    """A kernel that is built.
+
+    Attributes:
+        series: its series.
+        release: its release.
+    """
+
+    series: str
+    release: str
+
+
+class ServerState(TypedDict):
+    """The state of the server when a page is opened.
+
+    Attributes:
+        version: the version of longfat.
+        workspace: the workspace's folder.
+        kernels: the kernels that can be used.
+        labs: the labs.
+        sessions: the running sessions.
+        jobs: the jobs.
+        fields: the declared fields.
+    """
+
+    version: str
+    workspace: str
+    kernels: list[KernelInfo]
+    labs: list[LabEntry]
+    sessions: list[SessionInfo]
+    jobs: list[JobInfo]
+    fields: Fields
+
+
 def make_app(
     *,
     workspace: Path,
@@ -168,7 +204,7 @@ def make_app(
     progress = ProgressStore(ours, counts=check_counts)
     reader = StudyReader()
     checks = Checks(sheets, progress=progress, counts=check_counts, member=member)
-    server = {
+    server: ServerIdentity = {
         "instance": secrets.token_hex(8),
         "workspace": keys.workspace,
         "path": str(ours.root),
@@ -176,7 +212,7 @@ def make_app(
 
     async def state(request: Request) -> Response:
         del request
-        return JSONResponse(await run_in_threadpool(lambda: _state(ours, labs, sessions, jobs)))
+        return JsonAnswer(await run_in_threadpool(lambda: _state(ours, labs, sessions, jobs)))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -229,8 +265,7 @@ def make_app(
 
 def _state(
     workspace: Workspace, catalog: LabCatalog, sessions: LiveSessions, jobs: Jobs
-) -> dict[str, object]:
-    """Return `ServerState` of the page's `api/types.ts`."""
+) -> ServerState:
     built = [kernel for kernel in kernels.kernels() if kernels.fits(kernel)]
     return {
         "version": __version__,

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import threading
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from starlette.websockets import WebSocketDisconnect
+
+from longfat.studio.http import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from starlette.websockets import WebSocket
+
+E = TypeVar("E", bound=Mapping[str, object])
 
 Message: TypeAlias = str | bytes
 """A message of a WebSocket: JSON, or binary."""
@@ -93,7 +96,7 @@ class Listener:
         self._cut.set()
 
 
-class Listeners:
+class Listeners(Generic[E]):
     """All listeners of a session, which get messages in the same order."""
 
     def __init__(self) -> None:
@@ -108,19 +111,9 @@ class Listeners:
         if listener in self._all:
             self._all.remove(listener)
 
-    def event(self, event: str, /, **fields: Any) -> None:
-        """Send an event to all: `SessionEvent` of the page's `api/types.ts`."""
-        self.send([json.dumps({"event": event, **fields})])
-
-    def message(self, level: str, text: str, *, about: str = "") -> None:
-        """Send a message for the user to all.
-
-        Args:
-            level: `error`, `warning` or `info`.
-            text: the message.
-            about: the command that it is about.
-        """
-        self.event("message", level=level, text=text, about=about)
+    def event(self, event: E) -> None:
+        """Send an event to all."""
+        self.send([json_text(event)])
 
     def send(self, messages: Iterable[Message]) -> None:
         """Send the same messages to all."""
@@ -135,35 +128,33 @@ class Listeners:
         self._all.clear()
 
 
-class Pages:
+class Pages(Generic[E]):
     """The connected pages."""
 
     def __init__(self) -> None:
         self._all: set[Listener] = set()
 
-    def send(self, event: str, /, **fields: Any) -> None:
+    def send(self, event: E) -> None:
         """Send an event to all; from any thread."""
         for listener in list(self._all):
-            listener.send([json.dumps({"event": event, **fields})])
+            listener.send([json_text(event)])
 
-    async def serve(
-        self, socket: WebSocket, hello: Callable[[], Awaitable[dict[str, Any]]]
-    ) -> None:
+    async def serve(self, socket: WebSocket, hello: Callable[[], Awaitable[E]]) -> None:
         """Serve a page's WebSocket until either side closes it.
 
         Args:
             socket: the WebSocket.
-            hello: returns the whole state, which is sent first.
+            hello: returns the event with the whole state, which is sent first.
         """
         await socket.accept()
         with self._listening() as listener:
             # Changes from here on are sent after the state.
-            state = {"event": "hello", **await hello()}
+            state = json_text(await hello())
             tasks = [
                 asyncio.ensure_future(one)
                 for one in (
                     _send_events(socket, state, listener),
-                    _until_gone(socket),
+                    until_gone(socket),
                     listener.cut(),
                 )
             ]
@@ -189,13 +180,14 @@ class Pages:
             self._all.discard(listener)
 
 
-async def _send_events(socket: WebSocket, hello: dict[str, Any], listener: Listener) -> None:
-    await socket.send_text(json.dumps(hello))
+async def _send_events(socket: WebSocket, hello: str, listener: Listener) -> None:
+    await socket.send_text(hello)
     while (message := await listener.next()) is not None:
         if isinstance(message, str):
             await socket.send_text(message)
 
 
-async def _until_gone(socket: WebSocket) -> None:
+async def until_gone(socket: WebSocket) -> None:
+    """Wait until the page disconnects; it sends no messages."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass

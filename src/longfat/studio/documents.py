@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 from functools import partial
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
+from longfat.model.fields import fields_of
 from longfat.studio.assignments.exercise_sheet import RESERVE_BYTES
 from longfat.studio.formats import (
     OPENED_SUFFIXES,
@@ -27,10 +27,10 @@ from longfat.studio.formats import (
     to_study,
 )
 from longfat.studio.guarded_files import Base, GuardedFiles, base_of
-from longfat.studio.http import RUNS, asked_name, read_json
+from longfat.studio.http import RUNS, JsonAnswer, asked_name, read_json
 from longfat.studio.machine_queue import MachineAccess
+from longfat.studio.study_view import check
 from longfat.studio.threads import run_in_threadpool
-from longfat.studio.views import check
 from longfat.study.check import proposed
 from longfat.study.document import LARGEST_FILE_BYTES
 from longfat.study.files import BesideFolder, ReadBeside, reads_nothing
@@ -46,10 +46,12 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from longfat.studio.assignments.exercise_sheet import ExerciseSheet
-    from longfat.studio.http import RequestBody
+    from longfat.studio.formats import FileEntry
+    from longfat.studio.http import JsonAnswer, RequestBody
     from longfat.studio.machine_queue import Member
     from longfat.studio.threads import StudyReader
     from longfat.studio.workspace import Workspace
+    from longfat.study.templates import Template
 
 
 def beside_of(body: RequestBody, workspace: Workspace) -> ReadBeside:
@@ -89,6 +91,86 @@ MAX_CONVERSIONS = 2
 """How many files are opened or imported at once."""
 
 
+class OpenedDocument(TypedDict):
+    """A document that was opened.
+
+    Attributes:
+        name: the name of the tab.
+        path: where it is saved; null for a lab and for what was converted from another format.
+        version: the version of its file, to be sent with what is saved; null if it has none.
+        lab: its lab; null if it is none.
+        text: its text.
+        warnings: the parts of a MiniEdit file or Mininet script that could not be converted.
+    """
+
+    name: str
+    path: str | None
+    version: str | None
+    lab: str | None
+    text: str
+    warnings: list[str]
+
+
+class SavedDocument(TypedDict):
+    """A document that was saved.
+
+    Attributes:
+        path: its file.
+        version: the file's version.
+        warnings: what could not be converted to the file's format.
+    """
+
+    path: str
+    version: str
+    warnings: list[str]
+
+
+class ExportedDocument(TypedDict):
+    """A study in another format.
+
+    Attributes:
+        text: the content of the file.
+        warnings: what could not be converted.
+    """
+
+    text: str
+    warnings: list[str]
+
+
+class TemplateParameter(TypedDict):
+    """A parameter of a template.
+
+    Attributes:
+        key: its key.
+        label: its label.
+        help: what it means.
+        limits: such as `1 to 128`.
+        default: the default, as it is typed.
+    """
+
+    key: str
+    label: str
+    help: str
+    limits: str
+    default: str
+
+
+class TemplateInfo(TypedDict):
+    """A topology with parameters.
+
+    Attributes:
+        name: its name.
+        title: its title.
+        help: what it is.
+        parameters: its parameters.
+    """
+
+    name: str
+    title: str
+    help: str
+    parameters: list[TemplateParameter]
+
+
 class Documents:
     """The documents of a workspace.
 
@@ -109,12 +191,12 @@ class Documents:
         self._machines = machines
         self._sheets = sheets
 
-    def files(self) -> list[dict[str, Any]]:
-        """Return the files that can be opened, as `FileEntry` of the page."""
+    def files(self) -> list[FileEntry]:
+        """Return the files that can be opened."""
         return list_files(self._workspace, besides=RUNS)
 
-    def open_file(self, path: str) -> dict[str, Any]:
-        """Return a file as `OpenedDocument` of the page.
+    def open_file(self, path: str) -> OpenedDocument:
+        """Open a file.
 
         Raises:
             InputError: it cannot be read, or is of no format that can be opened.
@@ -124,11 +206,13 @@ class Documents:
         text, version = self._guarded.read(path)
         opened = import_text(text, name=PurePosixPath(path).name, machines=self._machines)
         labs = (name for name, one in self._sheets.items() if one.study_path == path)
-        stored = {"path": path, "version": version} if is_study else {}
-        return {**opened, **stored, "lab": next(labs, None)}
+        opened["lab"] = next(labs, None)
+        if is_study:
+            opened["path"], opened["version"] = path, version
+        return opened
 
-    def open_lab(self, name: str) -> dict[str, Any]:
-        """Return a lab's study as `OpenedDocument` of the page.
+    def open_lab(self, name: str) -> OpenedDocument:
+        """Open a lab's study.
 
         For a lab with exercises it is the student's own file.
 
@@ -141,7 +225,7 @@ class Documents:
         text = read_text(self._workspace.labs.find(name).study_file)
         return {**unsaved_document(name, text), "lab": name}
 
-    def save(self, path: str, text: str, *, base: Base) -> dict[str, Any]:
+    def save(self, path: str, text: str, *, base: Base) -> SavedDocument:
         """Write a study into a file, in the format given by its suffix.
 
         Args:
@@ -150,7 +234,7 @@ class Documents:
             base: what it is based on.
 
         Returns:
-            `SavedDocument` of the page: the new version, and what could not be converted to
+            The new version, and what could not be converted to
             the file's format.
 
         Raises:
@@ -176,8 +260,8 @@ class Documents:
         self._workspace.remove(path)
 
 
-def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a text as `OpenedDocument` of the page, as yet without a file."""
+def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> OpenedDocument:
+    """Return a text as a document, as yet without a file."""
     return {
         "name": name,
         "path": None,
@@ -188,8 +272,8 @@ def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> dict
     }
 
 
-def import_text(text: str, *, name: str, machines: MachineAccess) -> dict[str, Any]:
-    """Return a text of any format as `OpenedDocument` of the page, as yet without a file.
+def import_text(text: str, *, name: str, machines: MachineAccess) -> OpenedDocument:
+    """Return a text of any format as a document, as yet without a file.
 
     Args:
         text: the text.
@@ -287,7 +371,7 @@ async def _addresses(request: Request, *, workspace: Workspace) -> Response:
         automatic=frozenset(body.names("automatic", most=_MAX_AUTOMATIC)),
         beside=beside_of(body, workspace),
     )
-    return JSONResponse([dataclasses.asdict(edit) for edit in edits])
+    return JsonAnswer(edits)
 
 
 async def _checked(request: Request, *, workspace: Workspace, reader: StudyReader) -> Response:
@@ -296,7 +380,7 @@ async def _checked(request: Request, *, workspace: Workspace, reader: StudyReade
     beside = beside_of(body, workspace)
     # The response is encoded in the thread, too: it may have some megabytes.
     return await reader.run(
-        lambda limits: JSONResponse(check(text, name=name, beside=beside, limits=limits))
+        lambda limits: JsonAnswer(check(text, name=name, beside=beside, limits=limits))
     )
 
 
@@ -306,11 +390,12 @@ async def _exported(request: Request, *, reader: StudyReader) -> Response:
     if suffix not in STUDY_SUFFIXES:
         await reader.run(partial(check_size, text, name=name))
     converted, warnings = await run_in_threadpool(from_study, text, name=name, suffix=suffix)
-    return JSONResponse({"text": converted, "warnings": list(warnings)})
+    answer: ExportedDocument = {"text": converted, "warnings": list(warnings)}
+    return JSONResponse(answer)
 
 
-def from_template(name: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Return a template's study as `OpenedDocument` of the page.
+def from_template(name: str, values: dict[str, Any]) -> OpenedDocument:
+    """Return a template's study.
 
     Args:
         name: the template.
@@ -329,12 +414,31 @@ def from_template(name: str, values: dict[str, Any]) -> dict[str, Any]:
     return unsaved_document(name, text)
 
 
+def template_info(template: type[Template]) -> TemplateInfo:
+    """Return a template's description."""
+    return {
+        "name": template.name,
+        "title": template.title,
+        "help": template.help,
+        "parameters": [
+            {
+                "key": key,
+                "label": field.about.label,
+                "help": field.about.help,
+                "limits": field.kind.limits,
+                "default": field.kind.text(field.default),
+            }
+            for key, field in fields_of(template).items()
+        ],
+    }
+
+
 def template_routes() -> list[BaseRoute]:
     """Return the routes of templates."""
 
     async def templates(request: Request) -> Response:
         del request
-        return JSONResponse([template.to_json() for template in TEMPLATES.values()])
+        return JSONResponse([template_info(template) for template in TEMPLATES.values()])
 
     async def made(request: Request) -> Response:
         body = await read_json(request)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import logging
 import os
 import re
@@ -20,7 +19,7 @@ import threading
 import time
 import uuid
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -28,11 +27,11 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from longfat.common.decoding import Decoder, parse_json
 from longfat.errors import InputError
 from longfat.studio.broadcast import Pages
-from longfat.studio.http import read_json
+from longfat.studio.http import JsonAnswer, json_text, read_json
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from starlette.requests import Request
@@ -115,9 +114,77 @@ class Draft:
     opened_s: float = 0.0
     closed_s: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as `Draft` of the page's `api/types.ts`."""
-        return asdict(self)
+
+class ServerIdentity(TypedDict):
+    """Which server this is.
+
+    Attributes:
+        instance: identifies this server process: it differs after each start.
+        workspace: identifies the workspace.
+        path: the workspace's folder.
+    """
+
+    instance: str
+    workspace: str
+    path: str
+
+
+class DraftList(ServerIdentity):
+    """All drafts.
+
+    Attributes:
+        drafts: in the order in which they were opened, closed ones among them.
+    """
+
+    drafts: list[Draft]
+
+
+class ChangedDraft(TypedDict):
+    """A draft after a page's change.
+
+    Attributes:
+        revision: its number of changes.
+        draft: the whole draft, if another page has changed it meanwhile; else null.
+    """
+
+    revision: int
+    draft: Draft | None
+
+
+class DraftsEvent(DraftList):
+    """The first event: all drafts."""
+
+    event: Literal["hello"]
+
+
+class DraftChangedEvent(TypedDict):
+    """A draft was changed.
+
+    Attributes:
+        page: the page that did it.
+        draft: the draft.
+    """
+
+    event: Literal["draft"]
+    page: str
+    draft: Draft
+
+
+class DraftForgottenEvent(TypedDict):
+    """A draft was removed.
+
+    Attributes:
+        page: the page that did it.
+        id: the draft's id.
+    """
+
+    event: Literal["forgotten"]
+    page: str
+    id: str
+
+
+DraftEvent: TypeAlias = DraftsEvent | DraftChangedEvent | DraftForgottenEvent
+"""An event of drafts."""
 
 
 _DRAFT = Decoder(Draft)
@@ -276,7 +343,7 @@ class Drafts:
     def _keep(self, draft: Draft) -> None:
         if self._folder is None:
             return
-        text = json.dumps({"format": _FORMAT, **draft.to_json()})
+        text = json_text({"format": _FORMAT, **asdict(draft)})
         self._check_size(draft, len(text))
         hidden = self._folder / f".{draft.id}.{secrets.token_hex(4)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -367,29 +434,29 @@ def _sound(text: str) -> str:
     return text
 
 
-def draft_routes(drafts: Drafts, *, server: Mapping[str, str]) -> list[BaseRoute]:
+def draft_routes(drafts: Drafts, *, server: ServerIdentity) -> list[BaseRoute]:
     """Return the routes of drafts.
 
     Args:
         drafts: the drafts.
         server: the identity of this server: its `instance`, and the `workspace` with its `path`.
     """
-    pages = Pages()
+    pages: Pages[DraftEvent] = Pages()
 
     def changed(draft: Draft, page: str) -> None:
-        pages.send("draft", page=page, draft=draft.to_json())
+        pages.send({"event": "draft", "page": page, "draft": draft})
 
     def forgotten(draft: Draft, page: str) -> None:
-        pages.send("forgotten", page=page, id=draft.id)
+        pages.send({"event": "forgotten", "page": page, "id": draft.id})
 
     drafts.on_change, drafts.on_forget = changed, forgotten
 
-    def whole() -> dict[str, Any]:
-        return {**server, "drafts": [draft.to_json() for draft in drafts.all()]}
+    def whole() -> DraftList:
+        return {**server, "drafts": drafts.all()}
 
     async def listed(request: Request) -> Response:
         del request
-        return JSONResponse(await run_in_threadpool(whole))
+        return JsonAnswer(await run_in_threadpool(whole))
 
     async def change(request: Request) -> Response:
         body = await read_json(request)
@@ -404,8 +471,8 @@ def draft_routes(drafts: Drafts, *, server: Mapping[str, str]) -> list[BaseRoute
             )
         )
         # A page has its own steps, but not those of another one.
-        answer = {"revision": draft.revision, "draft": draft.to_json() if others else None}
-        return JSONResponse(answer)
+        answer: ChangedDraft = {"revision": draft.revision, "draft": draft if others else None}
+        return JsonAnswer(answer)
 
     async def begin(request: Request) -> Response:
         body = await read_json(request)
@@ -416,15 +483,16 @@ def draft_routes(drafts: Drafts, *, server: Mapping[str, str]) -> list[BaseRoute
                 is_first=body.boolean("first"),
             )
         )
-        return JSONResponse(draft.to_json())
+        return JsonAnswer(draft)
 
     async def forget(request: Request) -> Response:
         page = request.query_params.get("page", "")
         await run_in_threadpool(drafts.forget, request.path_params["number"], page=page)
         return JSONResponse({})
 
-    async def state() -> dict[str, Any]:
-        return await run_in_threadpool(whole)
+    async def state() -> DraftsEvent:
+        all_drafts = await run_in_threadpool(whole)
+        return {"event": "hello", **all_drafts}
 
     async def events(socket: WebSocket) -> None:
         await pages.serve(socket, state)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
@@ -146,7 +146,27 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
     return replace(found, warnings=warnings)
 
 
-_KINDS = {
+FileKind: TypeAlias = Literal["study", "miniedit", "mininet", "packetdrill"]
+"""What a file of the workspace is."""
+
+
+class FileEntry(TypedDict):
+    """A file that can be opened.
+
+    Attributes:
+        path: below the workspace, with slashes.
+        kind: what it is.
+        size_bytes: its size.
+        modified_s: when it was written last, in seconds since 1970.
+    """
+
+    path: str
+    kind: FileKind
+    size_bytes: int
+    modified_s: float
+
+
+_KINDS: dict[str, FileKind] = {
     ".yaml": "study",
     ".yml": "study",
     ".mn": "miniedit",
@@ -164,14 +184,14 @@ _BODY = re.compile(rb"^[\"']?(network|cases)[\"']?[ \t]*:", re.MULTILINE)
 _MININET = re.compile(rb"^\s*(from|import) +mininet\b", re.MULTILINE)
 
 
-def list_files(workspace: Workspace, *, besides: str) -> list[dict[str, Any]]:
-    """Return the files as `FileEntry` of the page's `api/types.ts`, sorted by depth.
+def list_files(workspace: Workspace, *, besides: str) -> list[FileEntry]:
+    """Return the files, sorted by depth.
 
     Args:
         workspace: where to look.
         besides: a folder of it that is left out: the runs', which keep copies of studies.
     """
-    found: list[dict[str, Any]] = []
+    found: list[FileEntry] = []
     for folder, files in workspace.walk():
         if folder == besides or folder.startswith(f"{besides}/"):
             continue

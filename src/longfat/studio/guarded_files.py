@@ -65,7 +65,7 @@ class GuardedFiles:
         self._workspace = workspace
         self._most_bytes = most_bytes
 
-    def read(self, path: str) -> tuple[str, str | None]:
+    def read(self, path: str) -> tuple[str, str]:
         """Return the text of a file, and its version.
 
         Args:
@@ -81,7 +81,7 @@ class GuardedFiles:
             text = stored.content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise InputError(f"{path}: the file is not UTF-8") from None
-        return text, stored.version
+        return text, version_of(stored.content)
 
     def write(self, path: str, text: str, *, base: Base, reserve_bytes: int = 0) -> str:
         """Write a text into a file.

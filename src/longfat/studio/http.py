@@ -8,9 +8,10 @@ traceback, and the server continues.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -53,8 +54,62 @@ def conflict(what: str, *, is_known: bool = True) -> HttpError:
     return HttpError(f"{what} {changed}: overwrite it?", status=HTTPStatus.CONFLICT)
 
 
-def problem_of(error: LongfatError) -> dict[str, Any]:
-    """Return an error as `Problem` of the page: with its position, if it has one."""
+class Problem(TypedDict):
+    """An error or warning about a text.
+
+    Attributes:
+        message: the message.
+        line: counted from 1; null where the problem has no position in the text.
+        column: likewise.
+        field: such as `network.links[2].delay`; empty where there is none.
+        has_repair: whether the check's `repair` fixes it.
+    """
+
+    message: str
+    line: int | None
+    column: int | None
+    field: str
+    has_repair: NotRequired[bool]
+
+
+class ErrorAnswer(TypedDict):
+    """Every error answer of the server, with a status of 4xx or 5xx.
+
+    Attributes:
+        error: the message.
+        problem: the same with its position in a text; null without one.
+        queued: the request is queued, and is to be repeated in a moment.
+    """
+
+    error: str
+    problem: Problem | None
+    queued: NotRequired[bool]
+
+
+def json_text(value: object) -> str:
+    """Return the JSON text of plain data, which may contain dataclasses, in ASCII."""
+    return json.dumps(value, default=_fields)
+
+
+def _fields(value: object) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(value):
+        raise TypeError(f"{type(value).__name__} has no JSON")
+    return {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+
+
+class JsonAnswer(JSONResponse):
+    """A response with JSON: plain data, which may contain dataclasses."""
+
+    def render(self, content: object) -> bytes:
+        """Return its body."""
+        text = json.dumps(
+            content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_fields
+        )
+        return text.encode()
+
+
+def problem_of(error: LongfatError) -> Problem:
+    """Return an error as a problem: with its position, if it has one."""
     place = error.place if isinstance(error, InputError) else None
     message = str(error) if isinstance(error, HostError) else error.message
     return {
@@ -95,12 +150,14 @@ async def bug(request: Request, error: Exception) -> Response:
 
 
 def _json(
-    message: str, *, status: int, problem: object = None, queued: bool = False
-) -> JSONResponse:
+    message: str, *, status: int, problem: Problem | None = None, queued: bool = False
+) -> JsonAnswer:
     # This response bypasses the middleware that adds this header to the others.
     headers = {"X-Content-Type-Options": "nosniff"}
-    content = {"error": message, "problem": problem} | ({"queued": True} if queued else {})
-    return JSONResponse(content, status, headers)
+    answer: ErrorAnswer = {"error": message, "problem": problem}
+    if queued:
+        answer["queued"] = True
+    return JsonAnswer(answer, status, headers)
 
 
 MAX_BYTES = 4 * 1024**2

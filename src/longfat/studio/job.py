@@ -12,7 +12,7 @@ import logging
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from longfat.analysis.verdict import judge
 from longfat.common.suggest import listed, nearest
@@ -29,7 +29,7 @@ from longfat.studio.threads import STUDIO_LIMITS
 from longfat.studio.views import claims_json, measured_json, published_json
 from longfat.study.expand import LARGEST_SEED
 from longfat.study.read import STUDY_FILE, parse_study
-from longfat.study.text import ANY, LanguageChoice, StudyText, read_text, text_file_name
+from longfat.study.text import LanguageChoice, StudyText, read_text, text_file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,14 +38,16 @@ if TYPE_CHECKING:
     from longfat.execution import Progress, RunId
     from longfat.execution.runs import Run
     from longfat.studio.disk import DiskLimit, Stores
+    from longfat.studio.http import Problem
     from longfat.studio.machine_queue import Member
+    from longfat.studio.views import ClaimRow, Table
     from longfat.studio.workspace import Workspace
     from longfat.study import Planned, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
-    """The request of a page: `JobRequest` of its `api/types.ts`.
+    """A request to run cases of a study.
 
     Attributes:
         name: the study's name.
@@ -54,7 +56,7 @@ class JobRequest:
         path: its file below the workspace, or None.
         cases: the names of the cases to run; all, if empty.
         seeds: how many seeds each is run with; None for the study's own number.
-        language: the language of the lab's text in the report.
+        languages: for the lab's text in the report, the preferred first.
     """
 
     name: str
@@ -63,7 +65,7 @@ class JobRequest:
     path: str | None = None
     cases: tuple[str, ...] = ()
     seeds: int | None = None
-    language: LanguageChoice = ANY
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,9 @@ def make_plan(requested: JobRequest, *, workspace: Workspace) -> Plan:
     beside = document_beside(workspace, path=requested.path, lab=requested.lab)
     study = parse_study(requested.text, name=requested.name, beside=beside, limits=STUDIO_LIMITS)
     files = {} if requested.lab is None else workspace.labs.find(requested.lab).text_files
-    code = requested.language.choose(files, of=requested.lab or requested.name)
+    code = LanguageChoice(wanted=requested.languages).choose(
+        files, of=requested.lab or requested.name
+    )
     texts = {code: read_text(file) for code, file in files.items()}
     text = None if code is None else StudyText(markdown=texts[code], language=code)
     name = folder_name(requested.lab or requested.name)
@@ -172,7 +176,77 @@ def _known(
     return found
 
 
+CaseState: TypeAlias = Literal["waiting", "running", "done", "failed", "known"]
+"""The state of a case in a job."""
+
+JobState: TypeAlias = Literal["running", "done", "failed", "cancelled"]
+"""The state of a job."""
+
 _LOG = logging.getLogger(__name__)
+
+
+class JobCase(TypedDict):
+    """A case of a job, over all of its seeds.
+
+    Attributes:
+        name: its name.
+        title: its title.
+        state: its state; `known` if its runs existed before.
+        virtual_s: how much virtual time has passed.
+        expected_s: about how much virtual time all runs take.
+        seeds: with how many seeds it is run.
+        seeds_done: how many of these runs have ended.
+        runs: the run directories below the workspace, one for each seed that is done.
+    """
+
+    name: str
+    title: str
+    state: CaseState
+    virtual_s: float
+    expected_s: float
+    seeds: int
+    seeds_done: int
+    runs: list[str]
+
+
+class JobResults(TypedDict):
+    """The results of a job, as far as they are known.
+
+    Attributes:
+        claims: the claims.
+        published: published and measured values; null if the study has none.
+        measured: the metrics of the other cases; null if there are none.
+    """
+
+    claims: list[ClaimRow]
+    published: Table | None
+    measured: Table | None
+
+
+class JobInfo(JobResults):
+    """A job.
+
+    Attributes:
+        id: its number.
+        name: the study's name.
+        lab: its lab; null if it is none.
+        state: its state.
+        waits: what it is waiting for before it can begin; null if it is not queued.
+        cases: its cases.
+        problem: the error, with its position in the text; null without one.
+        report: the path of the report's page for GET, once it exists.
+        folder: the folder of the runs, below the workspace.
+    """
+
+    id: str
+    name: str
+    lab: str | None
+    state: JobState
+    waits: str | None
+    cases: list[JobCase]
+    problem: Problem | None
+    report: str | None
+    folder: str
 
 
 class _Cancelled(Exception):  # noqa: N818  a request, not an error
@@ -184,7 +258,7 @@ class _Tally:
     """The progress of a case, over all of its seeds."""
 
     title: str
-    state: str
+    state: CaseState
     expected_s: dict[int, float]
     virtual_s: dict[int, float] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
@@ -239,12 +313,11 @@ class Job(RunObserver):
         self._lock = threading.Lock()
         self._cancelled = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"job-{number}", daemon=True)
-        self._state = "running"
-        self._problem: dict[str, Any] | None = None
+        self._state: JobState = "running"
+        self._problem: Problem | None = None
         self._report: str | None = None
         names = [name for name in plan.study.cases if name in plan.chosen or name in plan.known]
         self._tallies = {name: self._new_tally(name) for name in names}
-        self._tables: dict[str, Any] = {}
         self._judge()
 
     def _new_tally(self, name: str) -> _Tally:
@@ -280,8 +353,8 @@ class Job(RunObserver):
         """Wait until it has ended."""
         self._thread.join(timeout_s)
 
-    def info(self) -> dict[str, Any]:
-        """Return its state as `JobInfo` of the page's `api/types.ts`."""
+    def info(self) -> JobInfo:
+        """Return its state."""
         with self._lock:
             return {
                 "id": self.number,
@@ -296,7 +369,7 @@ class Job(RunObserver):
                 "folder": self.plan.place,
             }
 
-    def _case_info(self, name: str, tally: _Tally) -> dict[str, Any]:
+    def _case_info(self, name: str, tally: _Tally) -> JobCase:
         return {
             "name": name,
             "title": tally.title,
@@ -405,7 +478,7 @@ class Job(RunObserver):
 
     def _judge(self) -> None:
         verdict = self._verdict()
-        tables = {
+        tables: JobResults = {
             "claims": claims_json(verdict),
             "published": published_json(verdict),
             "measured": measured_json(verdict),
@@ -414,7 +487,7 @@ class Job(RunObserver):
             self._tables = tables
 
     def _end(
-        self, state: str, *, problem: dict[str, Any] | None = None, report: str | None = None
+        self, state: JobState, *, problem: Problem | None = None, report: str | None = None
     ) -> None:
         with self._lock:
             for tally in self._tallies.values():

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import threading
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import anyio
 from starlette.responses import JSONResponse
@@ -16,17 +15,18 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.http import MAX_LANGUAGES, HttpError, read_json
+from longfat.studio.broadcast import until_gone
+from longfat.studio.http import MAX_LANGUAGES, HttpError, json_text, read_json
 from longfat.studio.job import Job, JobRequest, make_plan
 from longfat.studio.threads import run_in_threadpool
 from longfat.study.expand import MOST_SEEDS
-from longfat.study.text import LanguageChoice
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
+    from longfat.studio.job import JobInfo
     from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
 
@@ -35,6 +35,13 @@ _MAX_RUNNING = 8
 _JOIN_S = 30.0
 # Progress comes a few times a second from each machine; a page need not see more.
 _MIN_GAP_S = 0.1
+
+
+class JobEvent(TypedDict):
+    """A job has begun or changed; at first one for every job."""
+
+    event: Literal["job"]
+    job: JobInfo
 
 
 class Watcher:
@@ -143,8 +150,8 @@ class Jobs:
             raise HttpError(f"there is no job {number!r}", status=HTTPStatus.NOT_FOUND)
         return job
 
-    def infos(self) -> list[dict[str, Any]]:
-        """Return all jobs as `JobInfo` of the page's `api/types.ts`, the first one first."""
+    def infos(self) -> list[JobInfo]:
+        """Return all jobs, the first one first."""
         with self._lock:
             jobs = list(self._jobs.values())
         return [job.info() for job in jobs]
@@ -203,7 +210,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
             path=body.maybe_text("path"),
             cases=body.names("cases"),
             seeds=body.maybe_integer("seeds", least=1, most=MOST_SEEDS),
-            language=LanguageChoice(wanted=body.names("languages", most=MAX_LANGUAGES)),
+            languages=body.names("languages", most=MAX_LANGUAGES),
         )
         job = await run_in_threadpool(jobs.start, requested)
         return JSONResponse(job.info(), status_code=HTTPStatus.CREATED)
@@ -219,7 +226,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_send_changes, socket, jobs, watcher)
-                await _until_gone(socket)
+                await until_gone(socket)
                 tasks.cancel_scope.cancel()
         finally:
             jobs.unwatch(watcher)
@@ -245,11 +252,6 @@ async def _send_changes(socket: WebSocket, jobs: Jobs, watcher: Watcher) -> None
             await asyncio.sleep(_MIN_GAP_S)
 
 
-async def _send(socket: WebSocket, info: dict[str, Any]) -> None:
-    await socket.send_text(json.dumps({"event": "job", "job": info}, allow_nan=False))
-
-
-async def _until_gone(socket: WebSocket) -> None:
-    """Wait until the page disconnects; it sends no messages."""
-    while (await socket.receive())["type"] != "websocket.disconnect":
-        pass
+async def _send(socket: WebSocket, info: JobInfo) -> None:
+    event: JobEvent = {"event": "job", "job": info}
+    await socket.send_text(json_text(event))

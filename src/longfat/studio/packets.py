@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from longfat.analysis.packets.records import PacketPage, TimeSequence
     from longfat.studio.live.session import LiveSessions
     from longfat.studio.packetdrill import PacketdrillScripts
     from longfat.studio.workspace import Workspace
@@ -45,6 +46,38 @@ _NAMING = ("session", "capture", "start", "run", "probe", "script")
 
 _MAX_OPENED = 3
 _MAX_VALUE = 2**53
+
+
+class SavedCapture(TypedDict):
+    """A saved capture of a run.
+
+    Attributes:
+        name: the probe's name.
+        interface: the interface.
+    """
+
+    name: str
+    interface: str
+
+
+class PacketPlace(TypedDict):
+    """Where a packet is in the list.
+
+    Attributes:
+        row: its row, from 0.
+    """
+
+    row: int
+
+
+class PacketText(TypedDict):
+    """All that is known of a packet.
+
+    Attributes:
+        text: as `longfat packets --details` prints it.
+    """
+
+    text: str
 
 
 class OpenedCaptures:
@@ -91,7 +124,7 @@ class OpenedCaptures:
                 self._known.popitem(last=False)
             return self._known[key]
 
-    def names(self, path: str) -> list[dict[str, str]]:
+    def names(self, path: str) -> list[SavedCapture]:
         """Return the captures of a run: each probe's name and its interface."""
         with self._workspace.relative_paths():
             run = load_saved(self._workspace, path)
@@ -149,20 +182,24 @@ def packet_routes(
         answering(lambda one, _: one.about(), "/api/packets"),
         answering(_page, "/api/packet-rows"),
         answering(_place, "/api/packet-place"),
-        answering(lambda one, ask: {"text": one.details(_whole(ask, "number"))}, "/api/packet"),
+        answering(_details, "/api/packet"),
         answering(lambda one, ask: one.followed(_whole(ask, "stream")), "/api/packet-stream"),
         answering(_sequence, "/api/packet-sequence"),
     ]
 
 
-def _page(opened: OpenedCapture, request: Request) -> dict[str, Any]:
+def _page(opened: OpenedCapture, request: Request) -> PacketPage:
     count = _whole(request, "count")
     if count > MOST_ROWS:
         raise InputError(f"count: at most {MOST_ROWS} packets at once")
     return opened.page(_filter(request), start=_whole(request, "from"), count=count)
 
 
-def _place(opened: OpenedCapture, request: Request) -> dict[str, int]:
+def _details(opened: OpenedCapture, request: Request) -> PacketText:
+    return {"text": opened.details(_whole(request, "number"))}
+
+
+def _place(opened: OpenedCapture, request: Request) -> PacketPlace:
     """Return the row of the list that has a time, or a packet."""
     text = _filter(request)
     if asked_name(request, "number") is not None:
@@ -170,7 +207,7 @@ def _place(opened: OpenedCapture, request: Request) -> dict[str, int]:
     return {"row": opened.row_at(text, time_s=_number(request, "time"))}
 
 
-def _sequence(opened: OpenedCapture, request: Request) -> dict[str, Any]:
+def _sequence(opened: OpenedCapture, request: Request) -> TimeSequence:
     words = asked_name(request, "reverse")
     reverse = None if words is None else words == "true"
     return opened.time_sequence(_whole(request, "stream"), reverse=reverse)

@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -23,8 +23,9 @@ from longfat.errors import InputError
 from longfat.model.host_root import HostRoot
 from longfat.output.report import report_page
 from longfat.output.report.record import PAGE, PAPER
-from longfat.studio.documents import unsaved_document
-from longfat.studio.http import HttpError, asked_language, asked_name, asked_names
+from longfat.studio.documents import OpenedDocument, unsaved_document
+from longfat.studio.http import HttpError, JsonAnswer, asked_language, asked_name, asked_names
+from longfat.studio.live.events import RecordingInfo
 from longfat.studio.saved_runs import (
     SavedRuns,
     check_saved,
@@ -36,7 +37,7 @@ from longfat.studio.saved_runs import (
     saved_series,
 )
 from longfat.studio.threads import STUDIO_LIMITS, run_in_threadpool
-from longfat.studio.views import advice_of, panels_of
+from longfat.studio.views import Advice, advice_of, panels_of
 from longfat.study import STUDY_FILE, Planned, Study
 from longfat.study.document import LARGEST_FILE_BYTES
 from longfat.study.files import reads_empty
@@ -256,7 +257,7 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
 
     async def recording(request: Request) -> Response:
         (path, *_) = asked_names(request, "run")
-        return JSONResponse(await run_in_threadpool(lambda: _recording(workspace, path)[0]))
+        return JsonAnswer(await run_in_threadpool(lambda: _recording(workspace, path)[0]))
 
     async def recording_series(request: Request) -> Response:
         (path, *_) = asked_names(request, "run")
@@ -306,8 +307,8 @@ def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any
         return panels_of(runs, cases)
 
 
-def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
-    """Return a run as a study, as `OpenedDocument` of the page's `api/types.ts`."""
+def _as_study(workspace: Workspace, path: str) -> OpenedDocument:
+    """Return a run as a study."""
     with workspace.relative_paths():
         run = load_saved(workspace, path)
         warnings: list[str] = []
@@ -324,24 +325,35 @@ def _as_study(workspace: Workspace, path: str) -> dict[str, Any]:
     return unsaved_document(name, text, warnings)
 
 
-def _recording(workspace: Workspace, path: str) -> tuple[dict[str, Any], Callable[[], bytes]]:
-    """Return a run as `Recording` of the page's `api/types.ts`, and what returns its series."""
+def _recording(workspace: Workspace, path: str) -> tuple[RecordingInfo, Callable[[], bytes]]:
+    """Return a run as a recording, and what returns its series."""
     with workspace.relative_paths():
         run = load_saved(workspace, path)
         if is_live(run):
             check_saved(run)
-            return {**saved_recording(workspace, path), "kept": path}, lambda: saved_series(
-                workspace, path
-            )
+            saved = cast("RecordingInfo", {**saved_recording(workspace, path), "kept": path})
+            return saved, lambda: saved_series(workspace, path)
         found = run_recording(run)
-        return {**found.to_json(), "kept": path}, found.series
+        return found.to_json(kept=path), found.series
 
 
-def _diagnoses(workspace: Workspace, path: str) -> list[dict[str, Any]]:
-    """Return what limited a run's flows, as `RunDiagnosis` of the page's `api/types.ts`."""
+class RunDiagnosis(TypedDict):
+    """What limited a flow of a run.
+
+    Attributes:
+        flow: its name.
+        advice: what limited it.
+    """
+
+    flow: str
+    advice: Advice
+
+
+def _diagnoses(workspace: Workspace, path: str) -> list[RunDiagnosis]:
+    """Return what limited a run's flows."""
     with workspace.relative_paths():
         found = diagnose(load_saved(workspace, path))
-    return [{"flow": one.flow, "advice": advice_of(one).to_json()} for one in found]
+    return [{"flow": one.flow, "advice": advice_of(one)} for one in found]
 
 
 def _shared(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from longfat.common.checksum import file_damage
 from longfat.common.decoding import parse_json
@@ -34,8 +34,9 @@ from longfat.model.units import format_quantity
 from longfat.output.report.curves import RunCurves
 from longfat.output.report.record import PAGE
 from longfat.studio.http import RUNS, HttpError, report_url
+from longfat.studio.live.events import LiveFlow, Mark, RecordingInfo
 from longfat.studio.live.saved_run import RECORDING, RECORDING_SERIES
-from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json, series_info
+from longfat.studio.live.series import SeriesInfo, SeriesKind, SeriesSet, SeriesUnit, series_info
 from longfat.study import STUDY_FILE
 from longfat.study.files import MOST_CASE_BYTES
 
@@ -99,6 +100,47 @@ def delete_saved(workspace: Workspace, path: str) -> None:
         raise InputError(f"{path}: cannot be deleted: {error.strerror}") from None
 
 
+class RunResult(TypedDict):
+    """A metric of a run, human-readable.
+
+    Attributes:
+        name: whose it is, and its label.
+        text: the value with its unit.
+    """
+
+    name: str
+    text: str
+
+
+class _RunFacts(TypedDict):
+    path: str
+    study: str
+    case: str
+    seed: int
+    kernel: str
+    digest: str
+    modified_s: float
+    results: list[RunResult]
+
+
+class RunEntry(_RunFacts):
+    """A saved run.
+
+    Attributes:
+        path: the run directory below the workspace.
+        study: the name of its study's folder.
+        case: the case.
+        seed: its seed.
+        kernel: the kernel's release.
+        digest: the digest of its results.
+        modified_s: when it was written, in seconds since 1970.
+        results: some metrics that distinguish runs.
+        report: the path for GET of the report that contains it; null if none was written.
+    """
+
+    report: str | None
+
+
 class SavedRuns:
     """The runs of a workspace, listed quickly: manifests are cached until they change.
 
@@ -109,17 +151,17 @@ class SavedRuns:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._lock = threading.Lock()
-        self._entries: dict[str, tuple[tuple[int, int, int], dict[str, Any] | None]] = {}
+        self._entries: dict[str, tuple[tuple[int, int, int], _RunFacts | None]] = {}
 
-    def entries(self, *, search: str = "") -> list[dict[str, Any]]:
-        """Return the runs as `RunEntry` of the page's `api/types.ts`, the newest first.
+    def entries(self, *, search: str = "") -> list[RunEntry]:
+        """Return the runs, the newest first.
 
         Args:
             search: words that must all be found in a run's path, names, kernel or figures.
         """
         words = search.casefold().split()
         with self._lock:
-            found = [
+            found: list[RunEntry] = [
                 {**entry, "report": self._report(entry["path"])}
                 for entry in self._all()
                 if all(word in _text(entry) for word in words)
@@ -132,7 +174,7 @@ class SavedRuns:
         there = folder != "." and (self._workspace.root / folder / PAGE).is_file()
         return report_url(folder) if there else None
 
-    def _all(self) -> list[dict[str, Any]]:
+    def _all(self) -> list[_RunFacts]:
         before, self._entries = self._entries, {}
         found = []
         for folder, files in self._workspace.walk():
@@ -152,7 +194,7 @@ class SavedRuns:
                 found.append(known[1])
         return found
 
-    def _entry(self, folder: str, modified_s: float) -> dict[str, Any] | None:
+    def _entry(self, folder: str, modified_s: float) -> _RunFacts | None:
         """Return the entry of a manifest; None if this version cannot read it."""
         try:
             content = self._workspace.read(f"{folder}/{MANIFEST}", most_bytes=_MAX_MANIFEST_BYTES)
@@ -172,7 +214,7 @@ class SavedRuns:
         }
 
 
-def _key_metrics(run: Run) -> list[dict[str, str]]:
+def _key_metrics(run: Run) -> list[RunResult]:
     """Return a few metrics of a run: the most important of each flow, then of its probes."""
     known = {flow.name: {one.name: one for one in flow.metrics} for flow in run.case.flows}
     found = [
@@ -194,7 +236,7 @@ def _key_metrics(run: Run) -> list[dict[str, str]]:
     ]
 
 
-def _text(entry: Mapping[str, Any]) -> str:
+def _text(entry: _RunFacts) -> str:
     figures = " ".join(f"{one['name']} {one['text']}" for one in entry["results"])
     parts = (entry["path"], entry["kernel"], f"seed {entry['seed']}", entry["digest"], figures)
     return " ".join(parts).casefold()
@@ -207,7 +249,7 @@ _MAX_SERIES_BYTES = 256 * 1024**2
 _FIELDS = {"flows": list, "series": list, "marks": list, "levels": list, "left_out": list}
 
 # Of a run's curves: the quantity of the live series, and its unit.
-_QUANTITIES = {
+_QUANTITIES: dict[str, tuple[str, SeriesUnit]] = {
     "throughput": ("throughput_bps", "bit/s"),
     "rtt": ("rtt_s", "s"),
     "cwnd": ("cwnd_bytes", "bytes"),
@@ -235,7 +277,7 @@ def is_live(run: Run) -> bool:
 
 
 def saved_recording(workspace: Workspace, path: str) -> dict[str, Any]:
-    """Return the stored recording of a live run, as `Recording` of the page's `api/types.ts`.
+    """Return the stored recording of a live run: a `RecordingInfo`, and what was left out.
 
     Args:
         workspace: the workspace.
@@ -276,8 +318,12 @@ class RunRecording:
         self.all.unsent(recording=1)
         return self.all.whole(recording=1)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as `Recording` of the page's `api/types.ts`."""
+    def to_json(self, *, kept: str) -> RecordingInfo:
+        """Return its description.
+
+        Args:
+            kept: the run directory, below the workspace.
+        """
         run = self.run
         # The traffic's start since boot is unknown: times are relative to it.
         end_s = max((one.end_s for one in run.flow_times.values()), default=0.0)
@@ -287,15 +333,16 @@ class RunRecording:
             "start_s": 0.0,
             "end_s": end_s,
             "flows": list(self._flows()),
-            "series": [info_json(info) for info in self.all.infos],
+            "series": self.all.infos,
             "marks": [
-                {"kind": "event", "text": time.words, "at_s": time.at_s} for time in run.event_times
+                Mark(kind="event", text=time.words, at_s=time.at_s) for time in run.event_times
             ],
             "levels": [],
             "differences": [],
+            "kept": kept,
         }
 
-    def _flows(self) -> Iterator[dict[str, Any]]:
+    def _flows(self) -> Iterator[LiveFlow]:
         for flow in self.run.case.flows:
             known = {
                 metric.name: self.run.metrics[f"{flow.name}.{metric.name}"]
@@ -344,7 +391,12 @@ def run_recording(run: Run) -> RunRecording:
         for curve in curves.curves(metric):
             limit = limits.get(curve.name) if metric == "queue" else None
             info = series_info(
-                curve.kind, curve.name, quantity, unit, limit=limit, label=curve.title
+                cast("SeriesKind", curve.kind),
+                curve.name,
+                quantity,
+                unit,
+                limit=limit,
+                label=curve.title,
             )
             times, values = curve.line.times_s.tolist(), curve.line.values.tolist()
             _add(found.all, info, zip(times, values, strict=True))

@@ -1,30 +1,18 @@
-"""What the page shows of studies and runs: forms, checked studies, tables, figures, advice.
+"""What the page shows of declared fields, runs and flows: forms, tables, figures, advice.
 
-The page has no parser of its own for formats, defaults or `tc`: it sends a text at every pause
-in typing, and gets problems with their positions, or networks, cases and flows as they would
-run. Numbers in tables are formatted in `longfat.output.report.values` and figures are those of
+Numbers in tables are formatted in `longfat.output.report.values` and figures are those of
 `longfat plot`, as in the terminal and the report, so that these cannot differ.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import shlex
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY
-from longfat.execution.compile import expected_virtual_s, server_ports
 from longfat.model.fields import fields_of
-from longfat.model.network import (
-    Host,
-    HostTiming,
-    Link,
-    LinkImpairments,
-    Network,
-    shaped_interfaces,
-)
+from longfat.model.kinds import Text
+from longfat.model.network import Host, HostTiming, Link, LinkImpairments, Network
 from longfat.model.traffic import FLOWS, Flow
 from longfat.output.report.curves import METRICS
 from longfat.output.report.groups import group_runs
@@ -36,10 +24,6 @@ from longfat.output.report.values import (
     comparison_groups,
     metric_grid,
 )
-from longfat.studio.http import problem_of
-from longfat.study.check import check_text
-from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
-from longfat.study.files import ReadBeside, reads_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,15 +31,62 @@ if TYPE_CHECKING:
     from longfat.analysis.advice.diagnosis import Diagnosis
     from longfat.analysis.verdict import Verdict
     from longfat.execution.runs import Run
-    from longfat.model.case import Case
     from longfat.model.fields import Field
-    from longfat.model.network import Network
-    from longfat.model.traffic import Flow
+    from longfat.model.kinds import Kind
     from longfat.output.report.groups import Group
-    from longfat.study import Planned, Study
 
 
-def form_fields() -> dict[str, Any]:
+class FieldInfo(TypedDict):
+    """A form field, as the server's classes declare it.
+
+    Attributes:
+        key: its key in a study.
+        label: its label.
+        help: what it means.
+        placeholder: the default, or an example.
+        example: a valid value.
+        limits: such as `1 to 128`.
+        form: what a form has for it.
+        phrase: how a label shows a value, such as `{} lost`; empty if it does not. One that
+            begins with a blank belongs to the phrase before it.
+        unit: the unit of its numbers; empty for a text.
+        shown: which part of a text a label shows: the whole, the first word, or what follows
+            the last slash.
+    """
+
+    key: str
+    label: str
+    help: str
+    placeholder: str
+    example: str
+    limits: str
+    form: Literal["text", "flag", "list"]
+    phrase: str
+    unit: Literal["", "bps", "bytes", "s", "fraction", "count"]
+    shown: Literal["whole", "word", "name"]
+
+
+class Fields(TypedDict):
+    """The declared fields, for forms and labels.
+
+    Attributes:
+        network: those of the network as a whole.
+        host: those of a host.
+        direction: those of each direction of a link.
+        link: those of a link as a whole.
+        flow: those of all flows.
+        tools: those specific to each tool.
+    """
+
+    network: list[FieldInfo]
+    host: list[FieldInfo]
+    direction: list[FieldInfo]
+    link: list[FieldInfo]
+    flow: list[FieldInfo]
+    tools: dict[str, list[FieldInfo]]
+
+
+def form_fields() -> Fields:
     """Return the fields of networks, hosts, links and flows, including those of plug-ins."""
     common = fields_of(Flow)
     hosts = [*fields_of(Host).values(), *fields_of(HostTiming).values()]
@@ -73,7 +104,7 @@ def form_fields() -> dict[str, Any]:
     }
 
 
-def _info(field: Field) -> dict[str, Any]:
+def _info(field: Field) -> FieldInfo:
     kind = field.kind
     has_default = not field.is_required and field.default not in (None, (), "")
     shown = kind.text(field.default) if has_default else kind.example
@@ -84,12 +115,65 @@ def _info(field: Field) -> dict[str, Any]:
         "placeholder": field.about.absent.split(";")[0].replace("`", "") or shown,
         "example": kind.example,
         "limits": kind.limits,
-        "form": kind.form,
+        "form": cast("Any", kind.form),
+        "phrase": field.about.phrase,
+        "unit": "" if kind.unit is None else kind.unit.value,
+        "shown": _shown(kind),
     }
 
 
-def claims_json(verdict: Verdict) -> list[dict[str, Any]]:
-    """Return the claims as `ClaimRow` of the page's `api/types.ts`."""
+def _shown(kind: Kind[Any]) -> Literal["whole", "word", "name"]:
+    """Return which part of a text a summary shows."""
+    if isinstance(kind, Text):
+        if kind.words("word other") == "word":
+            return "word"
+        if kind.words("folder/name") == "name":
+            return "name"
+    return "whole"
+
+
+class ClaimRow(TypedDict):
+    """A claim, evaluated.
+
+    Attributes:
+        text: the sentence.
+        expression: what was evaluated.
+        holds: whether it holds; null if unknown.
+        detail: its values, human-readable; in how many seeds it held.
+    """
+
+    text: str
+    expression: str
+    holds: bool | None
+    detail: str
+
+
+class TableRow(TypedDict):
+    """A row of a table.
+
+    Attributes:
+        group: the heading above it; empty for none.
+        cells: its cells.
+    """
+
+    group: str
+    cells: list[str]
+
+
+class Table(TypedDict):
+    """A table.
+
+    Attributes:
+        columns: the headings of its columns.
+        rows: its rows.
+    """
+
+    columns: list[str]
+    rows: list[TableRow]
+
+
+def claims_json(verdict: Verdict) -> list[ClaimRow]:
+    """Return the claims."""
     rows = zip(verdict.claims, claim_rows(verdict), strict=True)
     return [
         {
@@ -105,8 +189,8 @@ def claims_json(verdict: Verdict) -> list[dict[str, Any]]:
     ]
 
 
-def published_json(verdict: Verdict) -> dict[str, Any] | None:
-    """Return published and measured values as `Table` of the page; None if there are none.
+def published_json(verdict: Verdict) -> Table | None:
+    """Return published and measured values; None if there are none.
 
     The rows' group is the title of their case.
     """
@@ -123,8 +207,8 @@ def published_json(verdict: Verdict) -> dict[str, Any] | None:
     }
 
 
-def measured_json(verdict: Verdict) -> dict[str, Any] | None:
-    """Return the metrics of the cases without published values as `Table` of the page."""
+def measured_json(verdict: Verdict) -> Table | None:
+    """Return the metrics of the cases without published values; None if there are none."""
     grid = metric_grid(verdict)
     if grid is None:
         return None
@@ -165,29 +249,46 @@ def _looks(groups: Sequence[Group], cases: Sequence[str]) -> dict[str, int] | No
     return known
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
-    """What limited a flow; see `Advice` of the page's `api/types.ts`.
+class SetupLine(TypedDict):
+    """A command at a node.
 
     Attributes:
-        answer: what the flow got and what limited it, in a line.
-        verdict: one sentence.
+        node: its node.
+        line: the command.
+    """
+
+    node: str
+    line: str
+
+
+class StudyValue(TypedDict):
+    """A value for a field of a flow in the study.
+
+    Attributes:
+        field: its key.
+        value: as it is typed.
+    """
+
+    field: str
+    value: str
+
+
+class Advice(TypedDict):
+    """What limited a flow.
+
+    Attributes:
+        answer: one line: the flow's throughput, the available rate, and what limited it.
+        verdict: one sentence: what limited the flow.
         notes: the evidence, and the recommendation.
-        lines: recommended commands, each with its node.
+        lines: recommended commands, by node.
         study: recommended values for fields of the flow in the study.
     """
 
     answer: str
     verdict: str
-    notes: tuple[str, ...]
-    lines: tuple[tuple[str, str], ...]
-    study: tuple[tuple[str, str], ...]
-
-    def to_json(self) -> dict[str, object]:
-        """Return it as plain data."""
-        lines = [{"node": node, "line": line} for node, line in self.lines]
-        study = [{"field": field, "value": value} for field, value in self.study]
-        return {**asdict(self), "notes": list(self.notes), "lines": lines, "study": study}
+    notes: list[str]
+    lines: list[SetupLine]
+    study: list[StudyValue]
 
 
 _LIMITING = {
@@ -207,13 +308,13 @@ def advice_of(found: Diagnosis) -> Advice:
     facts = [f"{fact.label}: {fact.text}" for fact in found.facts]
     lines = found.recommendation.lines
     words = [found.recommendation.words] if found.recommendation.words else []
-    return Advice(
-        answer=_answer(found),
-        verdict=found.verdict,
-        notes=(*facts, *words, *found.notes),
-        lines=tuple((one.node, one.text) for one in lines if one.node != STUDY),
-        study=tuple(_field(one.text) for one in lines if one.node == STUDY),
-    )
+    return {
+        "answer": _answer(found),
+        "verdict": found.verdict,
+        "notes": [*facts, *words, *found.notes],
+        "lines": [{"node": one.node, "line": one.text} for one in lines if one.node != STUDY],
+        "study": [_field(one.text) for one in lines if one.node == STUDY],
+    }
 
 
 def _answer(found: Diagnosis) -> str:
@@ -226,112 +327,7 @@ def _answer(found: Diagnosis) -> str:
     return f"{found.flow} got {got}{of}: {_LIMITING[found.limit]}."
 
 
-def _field(text: str) -> tuple[str, str]:
+def _field(text: str) -> StudyValue:
     """Return the field and the value of a line for the study, such as `parallel: 9`."""
     field, _, value = text.partition(":")
-    return field.strip(), value.strip()
-
-
-def check(
-    text: str,
-    *,
-    name: str,
-    beside: ReadBeside = reads_nothing,
-    limits: ExpansionLimits = DEFAULT_LIMITS,
-) -> dict[str, Any]:
-    """Return the content of a study, or its problems, as `CheckResult`.
-
-    Args:
-        text: the study's text.
-        name: its name in messages.
-        beside: reads the files that it names.
-        limits: how far it may expand.
-    """
-    checked = check_text(text, name=name, beside=beside, limits=limits)
-    listed = [{**problem_of(one.error), "has_repair": one.has_repair} for one in checked.findings]
-    is_mistake = [one.is_mistake for one in checked.findings]
-    return {
-        "problems": [one for one, is_one in zip(listed, is_mistake, strict=True) if is_one],
-        "warnings": [one for one, is_one in zip(listed, is_mistake, strict=True) if not is_one],
-        "repair": [dataclasses.asdict(edit) for edit in checked.repair],
-        "study": None if checked.study is None else _study(checked.study),
-    }
-
-
-def _study(study: Study) -> dict[str, Any]:
-    # Values that differ between cases are those of the first case.
-    common = study.common or next(iter(study.cases.values()))
-    networks = {planned.case.network for planned in study.cases.values()}
-    return {
-        "title": study.title,
-        "kernel": common.case.kernel,
-        "seed": common.case.seed,
-        "memory_bytes": common.case.memory_bytes,
-        "network": _network(networks.pop()) if len(networks) == 1 else None,
-        "cases": [_case(name, planned) for name, planned in study.cases.items()],
-        "claims": [{"text": claim.text, "expression": claim.expression} for claim in study.claims],
-    }
-
-
-def _network(network: Network) -> dict[str, Any]:
-    ends: dict[str, list[dict[str, str | None]]] = {}
-    links = []
-    interfaces = iter(shaped_interfaces(network))
-    every = zip(network.links, interfaces, interfaces, network.addresses(), strict=True)
-    for link, at_a, at_b, addresses in every:
-        names = (at_a.name, at_b.name)
-        for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
-            ends.setdefault(node, []).append({"name": name, "address": address})
-        links.append(
-            {
-                "a": link.a,
-                "b": link.b,
-                "interfaces": names,
-                "addresses": addresses,
-                "shapes": [dataclasses.asdict(shape) for shape in (link.a_to_b, link.b_to_a)],
-                "tc": [[str(line) for line in end.lines] for end in (at_a, at_b)],
-                "mtu_bytes": link.mtu_bytes,
-            }
-        )
-    hosts = [
-        {**dataclasses.asdict(host), "interfaces": ends.get(host.name, [])}
-        for host in network.hosts
-    ]
-    switches = [
-        {"name": switch.name, "interfaces": [end["name"] for end in ends.get(switch.name, [])]}
-        for switch in network.switches
-    ]
-    return {"hosts": hosts, "switches": switches, "links": links}
-
-
-def _case(name: str, planned: Planned) -> dict[str, Any]:
-    case = planned.case
-    ports = server_ports(case)
-    return {
-        "name": name,
-        "title": planned.title,
-        "seeds": planned.seeds,
-        "kernel": case.kernel,
-        "expected_s": expected_virtual_s(case),
-        "setup": [dataclasses.asdict(command) for command in case.setup],
-        "flows": [_flow(case, flow, port=ports[flow.name]) for flow in case.flows],
-        "probes": [
-            {"name": probe.name, "kind": probe.kind, "of": list(probe.targets)}
-            for probe in case.probes
-        ],
-    }
-
-
-def _flow(case: Case, flow: Flow, *, port: int) -> dict[str, Any]:
-    address = case.network.host_addresses()[flow.target]
-    client = flow.processes(address=address, port=port)[-1]
-    return {
-        "name": flow.name,
-        "tool": flow.tool,
-        "source": flow.source,
-        "target": flow.target,
-        "start_s": flow.start_s,
-        "after": flow.after,
-        "summary": flow.summary(),
-        "command": shlex.join(client.typed),
-    }
+    return {"field": field.strip(), "value": value.strip()}

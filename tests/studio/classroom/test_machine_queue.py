@@ -16,8 +16,8 @@ from longfat.studio.machine_queue import MachineAccess, MachineQueue, Member
 class Class:
     """Students with machines."""
 
-    def __init__(self, *, machines: int, each: int, students: str) -> None:
-        self.queue = MachineQueue(machines=machines, max_per_member=each)
+    def __init__(self, *, machines: int, max_per_member: int, students: str) -> None:
+        self.queue = MachineQueue(machines=machines, max_per_member=max_per_member)
         self.held = dict.fromkeys(students, 0)
         for name in students:
             self.queue.join(name, lambda name=name: self.held[name])  # type: ignore[misc]
@@ -33,7 +33,7 @@ class Class:
 
 
 def test_who_asked_first_is_first() -> None:
-    group = Class(machines=2, each=2, students="abcd")
+    group = Class(machines=2, max_per_member=2, students="abcd")
     assert group.asks("a") == group.asks("b") == ""
     assert "2 run" in group.asks("c")
     assert "you are next" in group.asks("c")

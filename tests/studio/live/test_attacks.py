@@ -22,7 +22,7 @@ from longfat.studio.broadcast import Listener
 from longfat.studio.live import LiveSessions, controller
 from longfat.studio.live import series as all_series
 from longfat.studio.live import session as all_sessions
-from longfat.studio.live.messages import read_order
+from longfat.studio.live.messages import TerminalSize
 from longfat.studio.live.terminals import MAX_SHOWN_BYTES
 from longfat.studio.workspace import Workspace
 from tests.conftest import processes_running
@@ -68,7 +68,7 @@ def open_terminal(page: Page, loop: asyncio.AbstractEventLoop, node: str = "h1")
 )
 def test_rubbish_is_told_and_the_session_lives(make_page: MakePage, order: dict[str, Any]) -> None:
     page = make_page()
-    page.live.do(read_order(json.dumps(order)))
+    page.live.do(json.dumps(order))
     page.wait(lambda: page.messages() or page.is_over)
     assert lives(page)
     assert len(page.messages()[0]) < 300
@@ -432,7 +432,7 @@ def test_terminals_closed_in_the_middle(
     page.do("close-terminal", id=1)
     page.do("close-terminal", id=1)
     page.live.type_at(1, b"\x03")
-    page.live.resize(1, 10, 10)
+    page.live.resize(1, TerminalSize(rows=10, columns=10))
     assert page.wait_for(lambda: screen.is_over)
     page.wait(page.stands)
     assert lives(page)

@@ -70,7 +70,7 @@ function reportedProblems(document: StudyDocument): Problem[] {
 
 function goTo(document: StudyDocument, problem: Problem): void {
   const drawing = drawingOf(document);
-  const { nodes, links } = problemsAt({ problems: [problem], study: null }, drawing);
+  const { nodes, links } = problemsAt({ problems: [problem] }, drawing);
   const flow = drawing.flows.find((one) => isInside(problem.field, one.path.join(".")));
   const { select, set, goToLine } = useUi.getState();
   if (nodes.size + links.size > 0) select({ nodes, links });

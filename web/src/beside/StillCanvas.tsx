@@ -3,6 +3,7 @@
 import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
 
+import { useFields } from "../app/server";
 import { NOTHING } from "../app/ui";
 import { ActivityFeed } from "../canvas/activityFeed";
 import { CanvasState } from "../canvas/context";
@@ -44,13 +45,14 @@ function Frame({ session, text, label }: StillCanvasProps) {
   const [feed] = useState(() => new ActivityFeed());
   const activity = useActivity(session.id);
   useEffect(() => feed.publish(activity), [activity, feed]);
+  const fields = useFields().direction;
   const { drawing, nodes, edges } = useMemo(() => {
     // A run's study has its one case, with that case's own network and flows.
     const first = readDrawing(text);
     const drawing = first.cases[0] === undefined ? first : readDrawing(text, first.cases[0].name);
     const places = placesOf(session.id, drawing);
-    return { drawing, nodes: makeNodes(drawing, places, NOTHING, NONE, []), edges: makeEdges(drawing, places, NOTHING, NONE, []) };
-  }, [text, session.id]);
+    return { drawing, nodes: makeNodes(drawing, places, NOTHING, NONE, []), edges: makeEdges(drawing, places, NOTHING, NONE, [], fields) };
+  }, [text, session.id, fields]);
   const fit = useFit({ frame, drawing, nodes, edges, showsAddresses: false });
   const context = useMemo(() => {
     const looks = looksOf(session.recordings);

@@ -10,6 +10,7 @@ import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionM
 import type { DragEvent, MouseEvent } from "react";
 import type { Recording } from "../api/types";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useFields } from "../app/server";
 import { NOTHING, useUi, type Tool } from "../app/ui";
 import type { NodeKind } from "../documents/drawing";
 import type { StudyDocument } from "../documents/model";
@@ -81,17 +82,18 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const [editingNote, editNote] = useState<number | null>(null);
   const [guides, setGuides] = useState(NO_GUIDES);
   const { held, holdEnd } = useLinkEnd(id);
+  const fields = useFields().direction;
   const problems = useMemo(() => problemsAt(document.check, drawing), [document.check, drawing]);
   const [nodes, setNodes] = useState<CanvasNode[]>(() => makeNodes(drawing, placesOf(id, drawing), selection, problems.nodes, []));
-  const [edges, setEdges] = useState<CanvasEdge[]>(() => makeEdges(drawing, placesOf(id, drawing), selection, problems.links, []));
+  const [edges, setEdges] = useState<CanvasEdge[]>(() => makeEdges(drawing, placesOf(id, drawing), selection, problems.links, [], fields));
   const dragging = useRef(false);
 
   useEffect(() => {
     if (dragging.current) return;
     const places = placesOf(id, drawing);
     setNodes((before) => makeNodes(drawing, places, selection, problems.nodes, before));
-    setEdges((before) => makeEdges(drawing, places, selection, problems.links, before));
-  }, [id, drawing, selection, problems]);
+    setEdges((before) => makeEdges(drawing, places, selection, problems.links, before, fields));
+  }, [id, drawing, selection, problems, fields]);
 
   const fit = useFit({ frame, drawing, nodes, edges, showsAddresses });
   // An end belongs to the tool that it was chosen with; choosing another tool resets it.

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 
-import type { Shape } from "../api/types";
+import type { LinkImpairments } from "../api/types";
 import { roundTrip } from "./linkFacts";
 
-const shape: Shape = { rate_bps: null, delay_s: null, jitter_s: null, loss: null, duplicate: null, corrupt: null, reorder: null, queue_bytes: null, qdisc: null };
+const none = { rate_bps: null, delay_s: null } as LinkImpairments;
 
 it("computes the RTT over both directions and the BDP of one", () => {
-  const there = { ...shape, rate_bps: 1e9, delay_s: 0.02 };
-  expect(roundTrip({ shapes: [there, there] }, 0)).toBe("RTT 40.0 ms; BDP 4.77 MB");
-  expect(roundTrip({ shapes: [there, shape] }, 1)).toBe("RTT 20.0 ms; no BDP without a rate");
-  expect(roundTrip({ shapes: [shape, shape] }, 0)).toBeNull();
+  const there = { ...none, rate_bps: 1e9, delay_s: 0.02 };
+  expect(roundTrip({ impairments: [there, there] }, 0)).toBe("RTT 40.0 ms; BDP 4.77 MB");
+  expect(roundTrip({ impairments: [there, none] }, 1)).toBe("RTT 20.0 ms; no BDP without a rate");
+  expect(roundTrip({ impairments: [none, none] }, 0)).toBeNull();
 });

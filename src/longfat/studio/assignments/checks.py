@@ -13,7 +13,7 @@ import math
 import threading
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.analysis.grading import CHECKS, Player, grade
 from longfat.engine.sandbox.quota import current_quota
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from longfat.analysis.grading import Graded, Score
     from longfat.studio.assignments.check_counts import CheckCounts
+    from longfat.studio.assignments.events import CheckCountInfo, CheckState, ExerciseCheck
     from longfat.studio.assignments.exercise_sheet import ExerciseSheet
     from longfat.studio.machine_queue import Member
     from longfat.studio.progress import ProgressStore
@@ -58,7 +59,7 @@ class _Check:
     number: int
     exercises: tuple[Exercise, ...]
     player: Player
-    state: str = "waiting"
+    state: CheckState = "waiting"
     waits: str | None = None
     problem: str = ""
     cancelled: threading.Event
@@ -68,13 +69,14 @@ class _Check:
     def is_over(self) -> bool:
         return self.state not in ("waiting", "running")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, *, counts: dict[str, CheckCountInfo]) -> ExerciseCheck:
         return {
             "number": self.number,
             "state": self.state,
             "exercises": [one.name for one in self.exercises],
             "waits": self.waits,
             "problem": self.problem,
+            "counts": counts,
         }
 
 
@@ -107,7 +109,7 @@ class Checks:
         if member is not None:
             member.queue.join(member.name, self._machines)
 
-    def start(self, lab: str, names: Sequence[str]) -> dict[str, Any]:
+    def start(self, lab: str, names: Sequence[str]) -> ExerciseCheck:
         """Start checking exercises of a lab.
 
         Questions whose answers were checked already, or have to wait, are left out.
@@ -117,7 +119,7 @@ class Checks:
             names: the exercises; empty for all that can be checked.
 
         Returns:
-            The check, as `ExerciseCheck` of the page's `api/types.ts`.
+            The check.
 
         Raises:
             InputError: there is no such lab or exercise.
@@ -170,14 +172,14 @@ class Checks:
             check.cancelled.set()
             check.player.end()
 
-    def info(self, lab: str) -> dict[str, Any] | None:
+    def info(self, lab: str) -> ExerciseCheck | None:
         """Return the last check of a lab; None if there was none since the server started."""
         with self._lock:
             check = self._checks.get(lab)
         return None if check is None else self._info(lab, check)
 
-    def counts(self, lab: str) -> dict[str, Any]:
-        """Return the counts of checks by exercise, as `CheckCount` of the page."""
+    def counts(self, lab: str) -> dict[str, CheckCountInfo]:
+        """Return the counts of checks by exercise."""
         return {name: one.to_json() for name, one in self._counts.of_lab(lab).items()}
 
     def hint(self, lab: str, name: str) -> None:
@@ -233,8 +235,8 @@ class Checks:
     def _machines(self) -> int:
         return sum(one.state == "running" for one in list(self._checks.values()))
 
-    def _info(self, lab: str, check: _Check) -> dict[str, Any]:
-        return {**check.to_json(), "counts": self.counts(lab)}
+    def _info(self, lab: str, check: _Check) -> ExerciseCheck:
+        return check.to_json(counts=self.counts(lab))
 
     def _known(self, sheet: ExerciseSheet, exercise: Exercise) -> ExerciseProgress | None:
         """Return the result of an answer that was the last one to be checked."""
@@ -259,7 +261,8 @@ class Checks:
     # In a check's thread.
 
     def _run(self, lab: str, sheet: ExerciseSheet, check: _Check) -> None:
-        state, problem = "failed", _NOT_CHECKED
+        state: CheckState = "failed"
+        problem = _NOT_CHECKED
         try:
             if self._take_turn(lab, check):
                 digests = {one.name: sheet.digest(one) for one in check.exercises}
@@ -337,7 +340,7 @@ class Checks:
             self._note(lab, results)
 
     def _send_check(self, lab: str, check: _Check) -> None:
-        self._progress.pages.send("check", lab=lab, check=self._info(lab, check))
+        self._progress.pages.send({"event": "check", "lab": lab, "check": self._info(lab, check)})
 
 
 def _too_early(waits: Sequence[tuple[Exercise, float]]) -> HttpError:

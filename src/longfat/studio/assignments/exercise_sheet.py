@@ -18,7 +18,7 @@ import zipfile
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.analysis.grading import Submission, needed_parts
 from longfat.common.suggest import listed
@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from longfat.studio.assignments.assignment import Assignment
+    from longfat.studio.assignments.events import (
+        CheckCountInfo,
+        ExerciseCheck,
+        ExerciseFile,
+        ExercisePart,
+        Exercises,
+    )
     from longfat.studio.workspace import Workspace
     from longfat.study.grading import Exercise, Part
 
@@ -120,8 +127,15 @@ class ExerciseSheet:
                     content = _with_seed(content, self.submitter.seed)
                 self._write(path, content, stored=stored)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the lab and the files, as part of `Exercises` of the page's types."""
+    def to_json(
+        self, *, check: ExerciseCheck | None, counts: dict[str, CheckCountInfo]
+    ) -> Exercises:
+        """Return the lab and the files for the page.
+
+        Args:
+            check: the last check.
+            counts: the counts of checks by exercise.
+        """
         self.begin()
         parts = [self._part(part) for part in self.assignment.grading.parts.values()]
         return {
@@ -131,6 +145,8 @@ class ExerciseSheet:
             "folder": self.place,
             "parts": parts,
             "digests": self.digests(),
+            "check": check,
+            "counts": counts,
         }
 
     def digests(self) -> dict[str, str]:
@@ -246,8 +262,8 @@ class ExerciseSheet:
     def _parts(self, kind: PartKind) -> list[Part]:
         return [one for one in self.assignment.grading.parts.values() if one.kind is kind]
 
-    def _part(self, part: Part) -> dict[str, Any]:
-        found: dict[str, Any] = {
+    def _part(self, part: Part) -> ExercisePart:
+        found: ExercisePart = {
             "name": part.name,
             "kind": part.kind.value,
             "files": [self._file(part, file) for file in part.files],
@@ -262,10 +278,16 @@ class ExerciseSheet:
             ]
         return found
 
-    def _file(self, part: Part, file: str) -> dict[str, Any]:
+    def _file(self, part: Part, file: str) -> ExerciseFile:
         """Return a file of a part; without its text if that is not edited in the page."""
-        about: dict[str, Any] = {"file": file, "text": None, "size_bytes": None, "problem": ""}
-        about |= {"is_canvas": file == STUDY_FILE, "version": None}
+        about: ExerciseFile = {
+            "file": file,
+            "text": None,
+            "size_bytes": None,
+            "problem": "",
+            "is_canvas": file == STUDY_FILE,
+            "version": None,
+        }
         try:
             stored = self._stored(file)
             content = stored.content

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from longfat.studio.assignments.checks import Checks
+    from longfat.studio.assignments.events import Exercises, SavedInput
     from longfat.studio.broadcast import Pages
 
 _PLACE = "/api/labs/{name}"
 
 
-def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
+def exercise_routes(checks: Checks, pages: Pages[Any]) -> list[BaseRoute]:
     """Return the routes of exercises.
 
     Args:
@@ -34,10 +35,9 @@ def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
     return [*_file_routes(checks, pages), *_check_routes(checks)]
 
 
-def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
-    def whole(lab: str) -> dict[str, Any]:
-        exercises = checks.sheet(lab).to_json()
-        return {**exercises, "check": checks.info(lab), "counts": checks.counts(lab)}
+def _file_routes(checks: Checks, pages: Pages[Any]) -> list[BaseRoute]:
+    def whole(lab: str) -> Exercises:
+        return checks.sheet(lab).to_json(check=checks.info(lab), counts=checks.counts(lab))
 
     async def show(request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(whole, request.path_params["name"]))
@@ -48,11 +48,20 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
         file, text, base = body.name("file"), body.text("text"), base_of(body)
         sheet = checks.sheet(lab)
 
-        def write() -> dict[str, Any]:
+        def write() -> SavedInput:
             with sheet.workspace.lock:  # so that events are in the order of the saves
                 version = sheet.set_part(file, text, base=base)
-                saved = {"version": version, "digests": sheet.digests()}
-                pages.send("part", page=page, lab=lab, file=file, text=text, **saved)
+                saved: SavedInput = {"version": version, "digests": sheet.digests()}
+                pages.send(
+                    {
+                        "event": "part",
+                        "page": page,
+                        "lab": lab,
+                        "file": file,
+                        "text": text,
+                        **saved,
+                    }
+                )
             return saved
 
         return JSONResponse(await run_in_threadpool(write))
@@ -63,11 +72,20 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
         question, text, base = body.name("question"), body.text("text"), base_of(body)
         sheet = checks.sheet(lab)
 
-        def write() -> dict[str, Any]:
+        def write() -> SavedInput:
             with sheet.workspace.lock:
                 version = sheet.set_answer(question, text, base=base)
-                saved = {"version": version, "digests": sheet.digests()}
-                pages.send("answer", page=page, lab=lab, question=question, text=text, **saved)
+                saved: SavedInput = {"version": version, "digests": sheet.digests()}
+                pages.send(
+                    {
+                        "event": "answer",
+                        "page": page,
+                        "lab": lab,
+                        "question": question,
+                        "text": text,
+                        **saved,
+                    }
+                )
             return saved
 
         return JSONResponse(await run_in_threadpool(write))

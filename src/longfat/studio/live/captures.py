@@ -15,7 +15,7 @@ import signal
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from longfat.live import Network
     from longfat.live.task import Task
     from longfat.studio.disk import DiskLimit
+    from longfat.studio.live.events import CaptureInfo
 
 MAX_CAPTURES = 8
 """The maximum per session; the oldest finished one is removed for a new one."""
@@ -73,8 +74,8 @@ class LiveCapture:
             self.file.flush()
             self.size += len(data)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as `LiveCapture` of the page's `api/types.ts`."""
+    def to_json(self) -> CaptureInfo:
+        """Return its description."""
         return {
             "number": self.number,
             "interface": self.interface,
@@ -100,7 +101,7 @@ class Captures:
         self._count = 0
         self._ending = contextlib.ExitStack()
         self._folder: Path | None = None
-        self._sent: list[dict[str, Any]] = []
+        self._sent: list[CaptureInfo] = []
 
     def begin(self, interface: str, text: str) -> None:
         """Start a capture.
@@ -158,7 +159,7 @@ class Captures:
             one.words = ""
             self._close(one)
 
-    def poll(self) -> list[dict[str, Any]] | None:
+    def poll(self) -> list[CaptureInfo] | None:
         """Stop those that became too large; return all, if anything has changed."""
         for one in self._all.values():
             if one.file is None or one.task is None:
@@ -178,8 +179,8 @@ class Captures:
         self._sent = now
         return now
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """Return all, as `LiveCapture`."""
+    def to_json(self) -> list[CaptureInfo]:
+        """Return the descriptions of all."""
         return [one.to_json() for one in self._all.values()]
 
     def path_of(self, number: int) -> tuple[str, Path] | None:

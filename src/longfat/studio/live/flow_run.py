@@ -6,8 +6,8 @@ import math
 import shlex
 import time
 from collections import deque
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.common.guard import scratch_folder
@@ -20,7 +20,8 @@ from longfat.model.traffic import Ping
 from longfat.model.traffic.ping import parse_replies
 from longfat.model.units import format_quantity
 from longfat.studio.live.commands import EventPlayer
-from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json
+from longfat.studio.live.events import Level, Mark
+from longfat.studio.live.series import SeriesInfo, SeriesSet
 from longfat.studio.views import Advice, advice_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from longfat.live.task import Task
     from longfat.model.case import Case
     from longfat.model.traffic import Flow
+    from longfat.studio.live.events import FlowState, LiveFlow, RecordingInfo
     from longfat.studio.live.replay import Change
     from longfat.studio.live.sample_log import SampleLog
     from longfat.studio.live.terminals import Typed
@@ -96,39 +98,6 @@ MAX_MARK_LETTERS = 200
 """The maximum length of a mark's text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """An event in a recording other than traffic.
-
-    Attributes:
-        kind: `change` of a link or a set-up line, `command` at a terminal, or `event` of the
-            study.
-        text: a description.
-        at_s: when, in seconds after the recording's start.
-    """
-
-    kind: str
-    text: str
-    at_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
-    """A reference value of a quantity, from a time on.
-
-    Attributes:
-        quantity: such as `throughput_bps`.
-        label: its label.
-        value: in the quantity's unit; None if there is none from then on.
-        from_s: from when it is valid, in seconds after the recording's start.
-    """
-
-    quantity: str
-    label: str
-    value: float | None
-    from_s: float
-
-
 @dataclass(eq=False, slots=True)
 class PlayedFlow:
     """A flow of a recording, and its state.
@@ -149,7 +118,7 @@ class PlayedFlow:
 
     flow: Flow
     command: str
-    state: str = "waiting"
+    state: FlowState = "waiting"
     started: Started | None = None
     started_s: float | None = None
     ended_s: float | None = None
@@ -160,8 +129,8 @@ class PlayedFlow:
     replies: int = 0
     replied_s: float = 0.0
 
-    def to_json(self) -> dict[str, object]:
-        """Return it as `LiveFlow` of the page's `api/types.ts`."""
+    def to_json(self) -> LiveFlow:
+        """Return it as an event has it."""
         metrics: Mapping[str, float] = self.measured.metrics if self.measured else {}
         return {
             "name": self.flow.name,
@@ -183,7 +152,7 @@ class PlayedFlow:
                 for metric in self.flow.metrics
                 if metric.name in metrics
             ],
-            "advice": self.advice.to_json() if self.advice else None,
+            "advice": self.advice,
         }
 
 
@@ -288,7 +257,7 @@ class Recording:
         """Return whether an event of the study was executed in it."""
         return any(one.kind == "event" for one in self._marks)
 
-    def mark(self, kind: str, text: str, *, now_s: float) -> None:
+    def mark(self, kind: Literal["change", "command", "event"], text: str, *, now_s: float) -> None:
         """Add a mark; see `Mark`.
 
         Args:
@@ -360,17 +329,17 @@ class Recording:
         """Mark it as ended."""
         self.end_s = now_s
 
-    def to_json(self) -> dict[str, object]:
-        """Return it as `Recording` of the page's `api/types.ts`."""
+    def to_json(self) -> RecordingInfo:
+        """Return it as an event has it."""
         return {
             "number": self.number,
             "case": self._name,
             "start_s": self.start_s,
             "end_s": self.end_s,
             "flows": [one.to_json() for one in self.flows],
-            "series": [info_json(info) for info in self.series.infos],
-            "marks": [asdict(one) for one in self._marks],
-            "levels": [asdict(one) for one in self.levels],
+            "series": self.series.infos,
+            "marks": list(self._marks),
+            "levels": list(self.levels),
             "differences": list(self._differences),
             "kept": self.kept,
         }

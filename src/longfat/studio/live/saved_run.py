@@ -15,7 +15,6 @@ take long, and must not block the session's thread.
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import math
 import re
@@ -23,7 +22,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import LongfatError
@@ -33,7 +32,7 @@ from longfat.execution.tools import Toolbox
 from longfat.model.events import Event
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.studio.formats import folder_name
-from longfat.studio.http import RUNS
+from longfat.studio.http import RUNS, json_text
 from longfat.studio.live.captures import MAX_KEPT_BYTES
 from longfat.studio.live.replay import Change, Replay, make_replay
 from longfat.studio.live.terminals import Typed
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from longfat.model.network import Network
     from longfat.model.probes import Probe
     from longfat.studio.live.captures import RunCapture
+    from longfat.studio.live.events import RecordingInfo
     from longfat.studio.live.sample_log import SampleLog
     from longfat.studio.workspace import Workspace
     from longfat.study.drawing import Drawing
@@ -118,7 +118,7 @@ class LiveRun:
     captures: Sequence[RunCapture]
     every_s: float
     queues: Sequence[str]
-    recording: dict[str, Any]
+    recording: RecordingInfo
     series: bytes
 
 
@@ -177,7 +177,7 @@ def write_live_run(
         (staged.folder / COMMANDS).write_text(live.commands, encoding="utf-8")
         (staged.folder / STUDY_FILE).write_text(replay.text, encoding="utf-8")
         recording = {**live.recording, "left_out": [*replay.left_out, *too_large]}
-        (staged.folder / RECORDING).write_text(json.dumps(recording), encoding="utf-8")
+        (staged.folder / RECORDING).write_text(json_text(recording), encoding="utf-8")
         (staged.folder / RECORDING_SERIES).write_bytes(live.series)
         by_hand = [
             EventTime(event=index, at_s=event.at_s, words=event.summary())

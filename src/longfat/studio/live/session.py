@@ -18,7 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.studio.broadcast import Listeners
@@ -30,7 +30,8 @@ from longfat.study.files import ReadBeside, reads_nothing
 if TYPE_CHECKING:
     from longfat.studio.broadcast import Listener
     from longfat.studio.live.drawing import Drawn
-    from longfat.studio.live.messages import Order
+    from longfat.studio.live.events import SessionEvent, SessionInfo
+    from longfat.studio.live.messages import TerminalSize
     from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
 
@@ -90,7 +91,7 @@ class LiveSession:
         self._lock = threading.Lock()
         self._posted: deque[_Posted] = deque()
         self._over = False
-        self._listeners = Listeners()
+        self._listeners: Listeners[SessionEvent] = Listeners()
         try:
             self._controller = SessionController(
                 number,
@@ -114,8 +115,8 @@ class LiveSession:
         """Return whether it has ended."""
         return self._over
 
-    def info(self) -> dict[str, Any]:
-        """Return it as `SessionInfo` of the page's `api/types.ts`."""
+    def info(self) -> SessionInfo:
+        """Return its description."""
         return self._controller.info()
 
     def capture(self, number: int) -> tuple[str, Path] | None:
@@ -144,17 +145,17 @@ class LiveSession:
 
     # Requests of pages: each returns a future of its completion.
 
-    def do(self, order: Order) -> Future[None]:
-        """Carry out a command."""
-        return self._post(lambda: self._controller.obey(order))
+    def do(self, text: str) -> Future[None]:
+        """Carry out a command, as a page sends it; an invalid one is reported to all pages."""
+        return self._post(lambda: self._controller.obey(text))
 
     def type_at(self, number: int, data: bytes) -> Future[None]:
         """Type at a terminal."""
         return self._post(lambda: self._controller.type_at(number, data))
 
-    def resize(self, number: int, rows: int, columns: int) -> Future[None]:
+    def resize(self, number: int, size: TerminalSize) -> Future[None]:
         """Set the size of a terminal."""
-        return self._post(lambda: self._controller.resize(number, rows, columns))
+        return self._post(lambda: self._controller.resize(number, size))
 
     def join(self, listener: Listener) -> Future[None]:
         """Send a listener the whole state, and from then on all events."""
@@ -219,7 +220,7 @@ class LiveSession:
             self._finish()
             with contextlib.suppress(LongfatError):
                 self._controller.close()
-            self._listeners.event("ended", words=words)
+            self._listeners.event({"event": "ended", "words": words})
             self._listeners.end()
             for posted in self._posted:
                 _let_go(posted)
@@ -251,7 +252,7 @@ class LiveSession:
         if path is not None:
             self._controller.kept(number, path)
         if words:
-            self._listeners.message("warning", words, about="run")
+            self._controller.warn(words)
 
     def _check(self) -> None:
         """Raise in the thread, whatever it waits for, if it is to end.
@@ -369,8 +370,8 @@ class LiveSessions:
             session is None or session.has_machine for session in list(self._sessions.values())
         )
 
-    def infos(self) -> list[dict[str, Any]]:
-        """Return all running sessions, as `SessionInfo` of the page's `api/types.ts`."""
+    def infos(self) -> list[SessionInfo]:
+        """Return the descriptions of all running sessions."""
         with self._lock:
             sessions = [session for session in self._sessions.values() if session is not None]
         return [session.info() for session in sessions if not session.is_ending]

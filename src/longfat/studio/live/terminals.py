@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from longfat.live import Network
     from longfat.live.task import Task
     from longfat.studio.broadcast import Listener
+    from longfat.studio.live.events import TerminalInfo
+    from longfat.studio.live.messages import TerminalSize
 
 _TYPED = re.compile(r"(?:at )?(?:[\w-]+ )?ping6?\b([^|;&<>]*)")
 _INTERVAL = re.compile(r"\s-i\s*([\d.]+)")
@@ -229,8 +231,8 @@ class Terminal:
             listener.end()
         self.listeners.clear()
 
-    def to_json(self) -> dict[str, object]:
-        """Return it as `TerminalInfo` of the page's `api/types.ts`."""
+    def to_json(self) -> TerminalInfo:
+        """Return its description."""
         return {"id": self.number, "node": self.node, "status": self.task.status}
 
 
@@ -239,10 +241,10 @@ class Terminals:
 
     Args:
         network: the network, built.
-        on_change: called with a terminal as `TerminalInfo` when it was opened or has ended.
+        on_change: called with the description of a terminal when it was opened or has ended.
     """
 
-    def __init__(self, network: Network, *, on_change: Callable[[dict[str, object]], None]) -> None:
+    def __init__(self, network: Network, *, on_change: Callable[[TerminalInfo], None]) -> None:
         self._network = network
         self._on_change = on_change
         self._all: dict[int, Terminal] = {}
@@ -320,10 +322,10 @@ class Terminals:
         terminal = next(idle, None) or self.open(node)
         self.type_at(terminal.number, text.encode())
 
-    def resize(self, number: int, rows: int, columns: int) -> None:
+    def resize(self, number: int, size: TerminalSize) -> None:
         """Set the size of a terminal."""
         if terminal := self._all.get(number):
-            self._network.session.resize(terminal.task, rows, columns)
+            self._network.session.resize(terminal.task, size.rows, size.columns)
 
     def watch(self, number: int, listener: Listener) -> None:
         """Send a listener a terminal's earlier and future output."""
@@ -350,9 +352,9 @@ class Terminals:
             and self._network.session.terminal_state(terminal.task) == "running"
         )
 
-    def take_requests(self) -> list[tuple[Terminal, Skip | SetPace]]:
+    def take_requests(self) -> list[tuple[Task, Skip | SetPace]]:
         """Return what shells asked of the clock."""
-        requests = [(one, request) for one in self._all.values() for request in one.requests]
+        requests = [(one.task, request) for one in self._all.values() for request in one.requests]
         for terminal in self._all.values():
             terminal.requests.clear()
         return requests
@@ -392,8 +394,8 @@ class Terminals:
         for terminal in self._all.values():
             terminal.end()
 
-    def to_json(self) -> list[dict[str, object]]:
-        """Return them as `TerminalInfo` of the page."""
+    def to_json(self) -> list[TerminalInfo]:
+        """Return their descriptions."""
         return [one.to_json() for one in self._all.values()]
 
     def _check(self, node: str) -> None:
