@@ -23,8 +23,7 @@ import { MomentCard } from "../timeline/MomentCard";
 import { ActivityFeed } from "./activityFeed";
 import { NO_GUIDES } from "./arrange";
 import { connect, drawFlow, placeNode, placeNote, rename } from "./commands";
-import { CanvasBar } from "./CanvasBar";
-import { EmptyCanvas, ToolHint } from "./CanvasHints";
+import { CanvasBar, EmptyCanvas, ToolHint, LinkPreview } from "./CanvasOverlays";
 import { CanvasState } from "./context";
 import type { OpenMenu } from "./ContextMenu";
 import { ContextMenu, terminalAt } from "./ContextMenu";
@@ -40,12 +39,10 @@ import { LinkEdge } from "./LinkEdge";
 import { NodeView } from "./NodeView";
 import { DRAGGED } from "./Palette";
 import { placesOf } from "./places";
-import { Rubber } from "./Rubber";
 import { topologyPicture } from "./topologyPicture";
-import { useCanvasChanges } from "./useCanvasChanges";
+import { useCanvasChanges, useLinkEnd } from "./useCanvasChanges";
 import { useCanvasKeys } from "./useCanvasKeys";
 import { useFit } from "./useFit";
-import { useLinkEnd } from "./useLinkEnd";
 
 const NODE_TYPES = { node: NodeView };
 const EDGE_TYPES = { link: LinkEdge, flow: FlowEdge };
@@ -282,8 +279,8 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           <Background variant={BackgroundVariant.Dots} gap={2 * GRID} size={1} className="canvas-dots" />
           <DecorLayer documentId={id} drawing={drawing} nodes={nodes} guides={guides} editingNote={editingNote} editNote={editNote} />
           <LabelLayer nodes={nodes} edges={edges} />
-          {held !== null && <Rubber from={held.fixed} frame={frame} />}
-          {connecting && pending !== null && <Rubber from={pending} frame={frame} />}
+          {held !== null && <LinkPreview from={held.fixed} frame={frame} />}
+          {connecting && pending !== null && <LinkPreview from={pending} frame={frame} />}
         </ReactFlow>
         {drawing.nodes.length === 0 && <EmptyCanvas />}
         <ToolHint tool={tool} pending={pending} />

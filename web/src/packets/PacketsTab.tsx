@@ -207,7 +207,7 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   const [revision, setRevision] = useState(0);
   const [failure, setFailure] = useState<string | null>(null);
   const [goTo, setGoTo] = useState<ScrollTarget | null>(null);
-  const charts = chartViewOf(session.book);
+  const charts = chartViewOf(session.seriesStore);
   const at = useStore(charts.store, (one) => one.at);
   const origin_s = latestOf(session)?.start_s ?? 0;
   const rows = useMemo(() => {

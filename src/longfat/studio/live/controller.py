@@ -403,8 +403,9 @@ class SessionController:
                 self._network.record.add(now_s, node, line)
         for typed in self.terminals.take_ended():
             line = typed.line[:_MAX_TYPED_CHARACTERS]
+            status = typed.status or 0
             self._listeners.event(
-                {"event": "typed", "node": typed.node, "line": line, "status": typed.status}
+                {"event": "typed", "node": typed.node, "line": line, "status": status}
             )
         for node, reply in self.terminals.take_replies():
             self._recordings.add_reply(node, reply, now_s=self._session.passing_s)

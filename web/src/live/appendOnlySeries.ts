@@ -6,7 +6,9 @@
  * long the series is.
  */
 
-export class Growing {
+
+
+export class AppendOnlySeries {
   private timesRoom = new Float64Array(256);
   private valuesRoom = new Float64Array(256);
   private used = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { LinkImpairments } from "../api/types";
-import { roundTrip } from "./linkFacts";
+import { roundTrip } from "./LinkProperties";
 
 const none = { rate_bps: null, delay_s: null } as LinkImpairments;
 

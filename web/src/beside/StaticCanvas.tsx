@@ -2,18 +2,17 @@
 
 import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
-
 import { useFields } from "../app/server";
 import { NOTHING } from "../app/ui";
-import { ActivityFeed } from "../canvas/activityFeed";
-import { CanvasState } from "../canvas/context";
-import { makeEdges, makeNodes } from "../canvas/elements";
-import { StillDecor } from "../canvas/DecorLayer";
+import { StaticDecor } from "../canvas/DecorLayer";
 import { FlowArrows, FlowEdge } from "../canvas/FlowEdge";
-import { GRID } from "../canvas/geometry";
 import { LabelLayer } from "../canvas/LabelLayer";
 import { LinkEdge } from "../canvas/LinkEdge";
 import { NodeView } from "../canvas/NodeView";
+import { ActivityFeed } from "../canvas/activityFeed";
+import { CanvasState } from "../canvas/context";
+import { makeEdges, makeNodes } from "../canvas/elements";
+import { GRID } from "../canvas/geometry";
 import { placesOf } from "../canvas/places";
 import { useFit } from "../canvas/useFit";
 import { looksOf } from "../charts/looks";
@@ -25,14 +24,14 @@ const NODE_TYPES = { node: NodeView };
 const EDGE_TYPES = { link: LinkEdge, flow: FlowEdge };
 const NONE = new Set<never>();
 
-interface StillCanvasProps {
+interface StaticCanvasProps {
   session: SessionView;
   /** The run's study. */
   text: string;
   label: string;
 }
 
-export function StillCanvas(props: StillCanvasProps) {
+export function StaticCanvas(props: StaticCanvasProps) {
   return (
     <ReactFlowProvider>
       <Frame {...props} />
@@ -40,7 +39,7 @@ export function StillCanvas(props: StillCanvasProps) {
   );
 }
 
-function Frame({ session, text, label }: StillCanvasProps) {
+function Frame({ session, text, label }: StaticCanvasProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [feed] = useState(() => new ActivityFeed());
   const activity = useActivity(session.id);
@@ -88,7 +87,7 @@ function Frame({ session, text, label }: StillCanvasProps) {
           proOptions={{ hideAttribution: true }}
         >
           <Background variant={BackgroundVariant.Dots} gap={2 * GRID} size={1} className="canvas-dots" />
-          <StillDecor drawing={drawing} nodes={nodes} />
+          <StaticDecor drawing={drawing} nodes={nodes} />
           <LabelLayer nodes={nodes} edges={edges} />
         </ReactFlow>
       </div>

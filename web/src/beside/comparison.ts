@@ -1,9 +1,11 @@
 /** Two runs at one moment: their marks on one timeline, and views that move together. */
 
+import { create } from "zustand";
 import type { ChartState, ChartView } from "../charts/view";
-import type { SessionView } from "../live/view";
 import { latestOf } from "../live/view";
-import { endOf, momentsOf, type Moment } from "../timeline/moments";
+import type { SessionView } from "../live/view";
+import { endOf, momentsOf } from "../timeline/moments";
+import type { Moment } from "../timeline/moments";
 
 /** An event of one of the two. */
 export interface SideMoment extends Moment {
@@ -15,7 +17,7 @@ export interface SideMoment extends Moment {
 export function momentsOfAll(sessions: readonly SessionView[]): SideMoment[] {
   const found = sessions.flatMap((session, side) => {
     const recording = latestOf(session);
-    return recording === null ? [] : momentsOf(recording, session.book).map((one) => ({ ...one, side }));
+    return recording === null ? [] : momentsOf(recording, session.seriesStore).map((one) => ({ ...one, side }));
   });
   return found.sort((one, other) => one.at_s - other.at_s);
 }
@@ -24,7 +26,7 @@ export function momentsOfAll(sessions: readonly SessionView[]): SideMoment[] {
 export function endOfAll(sessions: readonly SessionView[]): number {
   return Math.max(0, ...sessions.map((session) => {
     const recording = latestOf(session);
-    return recording === null ? 0 : endOf(recording, session.book);
+    return recording === null ? 0 : endOf(recording, session.seriesStore);
   }));
 }
 
@@ -46,3 +48,11 @@ export function bind(views: readonly ChartView[], end_s: number): () => void {
   );
   return () => stops.forEach((stop) => stop());
 }
+
+interface Beside {
+  /** Their run directories below the workspace; null for none. */
+  paths: readonly string[] | null;
+  show: (paths: readonly string[] | null) => void;
+}
+
+export const useBeside = create<Beside>()((set) => ({ paths: null, show: (paths) => set({ paths }) }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nameProblem } from "./names";
+import { nameProblem } from "./Dialogs";
 
 describe("names of files", () => {
   it.each(["a.yaml", "labs/mine/study.yml", "x.mn", "y.py"])("takes %s", (name) => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { formatLines, typingsOf } from "./advice";
+import { formatLines, typingsOf } from "./AdviceBox";
 
 const lines = [
   { node: "h1", line: "sysctl -w a=1" },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { PLACES, paceAt, placeOf, readPace, formatPace } from "./pace";
+import { PLACES, paceAt, placeOf, readPace, formatPace } from "./Pace";
 
 describe("the pace's slider", () => {
   it("goes from 0.001x to as fast as possible, monotonically", () => {

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { expect, test } from "vitest";
 
-import { languageQuery, preferredLanguages, shownLanguage } from "./language";
+import { languageQuery, preferredLanguages, shownLanguage } from "./LanguageSelect";
 
 const THERE = [
   { code: "en", label: "English" },

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 
 import type { Step } from "./steps";
-import { foldTyped } from "./ticks";
+import { foldTyped } from "./progress";
 
 function step(key: string, nodes: string[], lines: string[]): Step {
   return { key, nodes, lines, text: `${lines.join("\n")}\n`, place: document.createElement("div") };

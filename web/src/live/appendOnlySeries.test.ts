@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { Growing } from "./growing";
+import { AppendOnlySeries } from "./appendOnlySeries";
 
-describe("Growing", () => {
+describe("AppendOnlySeries", () => {
   it("keeps what is appended, over many times its first room", () => {
-    const line = new Growing();
+    const line = new AppendOnlySeries();
     for (let at = 0; at < 5000; at += 1) line.append(Float64Array.of(at), Float64Array.of(2 * at));
     expect(line.length).toBe(5000);
     expect(line.times[4999]).toBe(4999);
@@ -13,7 +13,7 @@ describe("Growing", () => {
   });
 
   it("finds values by time", () => {
-    const line = new Growing();
+    const line = new AppendOnlySeries();
     line.append(Float64Array.of(1, 2, 2, 3), Float64Array.of(10, 20, 21, 30));
     expect(line.valueAt(0.5)).toBeNull();
     expect(line.valueAt(1)).toBe(10);
@@ -24,7 +24,7 @@ describe("Growing", () => {
   });
 
   it("is empty after clear", () => {
-    const line = new Growing();
+    const line = new AppendOnlySeries();
     line.append(Float64Array.of(1), Float64Array.of(10));
     line.clear();
     expect(line.last).toBeNull();

@@ -7,14 +7,14 @@ import { hasFix, tryFix } from "./fix";
 /** This many flows are shown; the others are in the Flows tab. */
 const MOST = 2;
 
-interface AnswerProps {
+interface RunSummaryProps {
   documentId: string;
   recording: Recording;
   /** Whether its network is running, so that a fix can be tried. */
   alive: boolean;
 }
 
-export function Answer({ documentId, recording, alive }: AnswerProps) {
+export function RunSummary({ documentId, recording, alive }: RunSummaryProps) {
   const show = useDock((state) => state.show);
   const diagnosed = recording.flows.flatMap(({ name, advice }) => (advice === null ? [] : [{ name, advice }]));
   if (recording.end_s === null || diagnosed.length === 0) return null;

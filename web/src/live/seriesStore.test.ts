@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { SeriesBook } from "./book";
-import { decodeSeries } from "./decode";
+import { SeriesStore, decodeSeries } from "./seriesStore";
 
 type Entry = { key: string; points: [number, number][] };
 
@@ -55,25 +54,25 @@ describe("decodeSeries", () => {
   });
 });
 
-describe("SeriesBook", () => {
+describe("SeriesStore", () => {
   it("appends, and replaces where a message is whole", () => {
-    const book = new SeriesBook();
-    book.take(message([{ key: "a", points: [[1, 10]] }]), 0);
-    book.take(message([{ key: "a", points: [[2, 20]] }]), 0);
-    expect([...(book.get(1, "a")?.values ?? [])]).toEqual([10, 20]);
-    book.take(message([{ key: "a", points: [[1, 11]] }], { whole: true }), 0);
-    expect([...(book.get(1, "a")?.values ?? [])]).toEqual([11]);
-    expect(book.revision).toBe(3);
-    expect(book.get(2, "a")).toBeUndefined();
+    const seriesStore = new SeriesStore();
+    seriesStore.take(message([{ key: "a", points: [[1, 10]] }]), 0);
+    seriesStore.take(message([{ key: "a", points: [[2, 20]] }]), 0);
+    expect([...(seriesStore.get(1, "a")?.values ?? [])]).toEqual([10, 20]);
+    seriesStore.take(message([{ key: "a", points: [[1, 11]] }], { whole: true }), 0);
+    expect([...(seriesStore.get(1, "a")?.values ?? [])]).toEqual([11]);
+    expect(seriesStore.revision).toBe(3);
+    expect(seriesStore.get(2, "a")).toBeUndefined();
   });
 
   it("keeps drops for half a second, and none of replaced series", () => {
-    const book = new SeriesBook();
+    const seriesStore = new SeriesStore();
     const key = "queue:s1-eth1:drops";
-    book.take(message([{ key, points: [[1, 100]] }], { whole: true }), 0);
-    expect(book.recentDrops(key, 0)).toBe(0);
-    book.take(message([{ key, points: [[2, 103], [3, 107]] }]), 1000);
-    expect(book.recentDrops(key, 1100)).toBe(7);
-    expect(book.recentDrops(key, 1600)).toBe(0);
+    seriesStore.take(message([{ key, points: [[1, 100]] }], { whole: true }), 0);
+    expect(seriesStore.recentDrops(key, 0)).toBe(0);
+    seriesStore.take(message([{ key, points: [[2, 103], [3, 107]] }]), 1000);
+    expect(seriesStore.recentDrops(key, 1100)).toBe(7);
+    expect(seriesStore.recentDrops(key, 1600)).toBe(0);
   });
 });
