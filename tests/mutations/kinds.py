@@ -36,9 +36,9 @@ from tests.mutations.kernel_manifests import check_kernel_manifest, kernel
 from tests.mutations.kind import Kind, files
 from tests.mutations.messages import (
     FRAMES,
+    check_command,
     check_draft,
     check_frame,
-    check_order,
     check_request,
     check_sessions,
     check_state,
@@ -115,10 +115,14 @@ KINDS: dict[str, Kind] = {
     "wire": Kind(
         samples=lambda: [b'{"rows": 24, "columns": 80}'], mutate=change_json, read=check_wire
     ),
-    "order": Kind(
-        samples=lambda: [b'{"do": "a", "factor": 1, "names": ["a"], "x": null}'],
+    "command": Kind(
+        samples=lambda: [
+            b'{"do": "run", "flows": ["a"], "text": "t", "lines": [{"node": "h", "line": "l"}]}',
+            b'{"do": "pace", "factor": 1}',
+            b'{"do": "open-terminal", "node": "h1", "rows": 24, "columns": 80}',
+        ],
         mutate=change_json,
-        read=check_order,
+        read=check_command,
     ),
     "draft": Kind(samples=drafts, mutate=change_json, read=check_draft),
     "state of a workspace": Kind(

@@ -18,9 +18,9 @@ from longfat.live.rpc import read_request
 from longfat.live.shell.connection import WireError, fields_of, size_of
 from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.drafts import Drafts
-from longfat.studio.live.messages import read_order
-from longfat.studio.private_file import PrivateFile
-from longfat.studio.state import VARIABLE, WorkspaceState
+from longfat.studio.http import json_text
+from longfat.studio.live.messages import read_command
+from longfat.studio.state import VARIABLE, PrivateFile, WorkspaceState
 from tests.mutations.kind import write
 
 
@@ -51,11 +51,9 @@ def check_wire(folder: Path, content: bytes) -> None:
         raise MachineError(str(error)) from None
 
 
-def check_order(folder: Path, content: bytes) -> None:
+def check_command(folder: Path, content: bytes) -> None:
     del folder
-    order = read_order(content.decode(errors="replace"))
-    order.real("factor", least=0, most=10)
-    order.texts("names")
+    read_command(content.decode(errors="replace"))
 
 
 def check_request(folder: Path, content: bytes) -> None:
@@ -109,7 +107,7 @@ def check_draft(folder: Path, content: bytes) -> None:
     logging.disable()
     try:
         found = Drafts(folder / "drafts")
-        json.dumps([one.to_json() for one in found.all()])
+        json_text(found.all())
         if not found.all():
             raise InputError("it is left alone")
     finally:

@@ -16,8 +16,7 @@ from starlette.testclient import TestClient
 from longfat.studio.app import make_app
 from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.browser_sessions import BrowserSessions
-from longfat.studio.credentials import ONLY_USER, Credentials, Tokens
-from longfat.studio.server_proof import ServerProof
+from longfat.studio.credentials import ONLY_USER, Credentials, ServerProof, Tokens
 from longfat.studio.state import VARIABLE
 
 PORT = 8765

@@ -10,7 +10,7 @@ from longfat.analysis.advice.facts import Fact
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY, Line, Recommendation
 from longfat.execution import run_cases
-from longfat.studio.advice import advice_of
+from longfat.studio.views import advice_of
 from longfat.study.read import parse_study
 
 FOUND = Diagnosis(
@@ -38,22 +38,22 @@ FOUND = Diagnosis(
 
 def test_the_answer_says_how_much_of_what_and_why() -> None:
     loss = "bulk got 590 Mbit/s of 10.0 Gbit/s: the congestion window after losses limits it."
-    assert advice_of(FOUND).answer == loss
+    assert advice_of(FOUND)["answer"] == loss
     window = replace(FOUND, limit=Limit.RECEIVE_WINDOW, facts=FOUND.facts[:1])
-    assert advice_of(window).answer == "bulk got 590 Mbit/s: the receive window limits it."
-    assert advice_of(replace(FOUND, limit=None)).answer == FOUND.verdict
+    assert advice_of(window)["answer"] == "bulk got 590 Mbit/s: the receive window limits it."
+    assert advice_of(replace(FOUND, limit=None))["answer"] == FOUND.verdict
 
 
 def test_every_limit_has_its_words() -> None:
-    answers = {advice_of(replace(FOUND, limit=limit)).answer for limit in Limit}
+    answers = {advice_of(replace(FOUND, limit=limit))["answer"] for limit in Limit}
     assert len(answers) == len(Limit)
 
 
 def test_fields_of_the_study_are_no_lines_for_a_node() -> None:
     advice = advice_of(FOUND)
-    assert advice.lines == (("h1", "sysctl -w net.ipv4.tcp_congestion_control=bbr"),)
-    assert advice.study == (("parallel", "9"),)
-    assert advice.to_json()["study"] == [{"field": "parallel", "value": "9"}]
+    line = "sysctl -w net.ipv4.tcp_congestion_control=bbr"
+    assert advice["lines"] == [{"node": "h1", "line": line}]
+    assert advice["study"] == [{"field": "parallel", "value": "9"}]
 
 
 EVENTFUL = """\
@@ -76,5 +76,5 @@ def test_a_rate_that_events_change_is_that_of_the_start(tmp_path: Path) -> None:
     (run,) = run_cases(parse_study(EVENTFUL, name="narrower").cases, out=tmp_path)["default"]
     (found,) = diagnose(run)
     rates = "20.0 Mbit/s (at first; 5.00 Mbit/s from 2 s)"
-    assert advice_of(found).answer.endswith(f" Mbit/s of {rates}: it fills the path.")
+    assert advice_of(found)["answer"].endswith(f" Mbit/s of {rates}: it fills the path.")
     assert any("of the start" in note for note in found.notes)

@@ -15,7 +15,7 @@ from longfat.errors import HostError
 from longfat.studio.app import make_app
 from longfat.studio.browser_sessions import MAX_SESSIONS, BrowserSessions, Lifetime
 from longfat.studio.credentials import ONLY_USER, Tokens
-from longfat.studio.private_file import PrivateFile
+from longfat.studio.state import PrivateFile
 from tests.studio.conftest import HOST, ORIGIN, PORT, TOKEN, keys_of_tests
 
 OWNERS = ("alice", "bob")

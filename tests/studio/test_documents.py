@@ -171,8 +171,8 @@ def test_a_check_tells_what_will_be_built(client: TestClient) -> None:
     link = found["network"]["links"][1]
     assert (link["a"], link["b"], link["interfaces"]) == ("h2", "s1", ["h2-eth0", "s1-eth2"])
     assert link["addresses"] == ["10.0.0.2/8", None]
-    assert link["shapes"][0]["rate_bps"] == 10_000_000
-    assert link["shapes"][1]["delay_s"] == 0.01
+    assert link["impairments"][0]["rate_bps"] == 10_000_000
+    assert link["impairments"][1]["delay_s"] == 0.01
     assert link["tc"][0][0].startswith("tc qdisc add dev h2-eth0 root handle 1: netem")
     assert link["tc"][1][1].startswith("tc qdisc add dev s1-eth2 parent 1:")
     h1, _ = found["network"]["hosts"]

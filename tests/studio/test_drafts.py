@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.drafts import MOST_CLOSED, MOST_STEPS, Draft, Drafts
+from longfat.studio.drafts import MAX_CLOSED, MAX_STEPS, Draft, Drafts
 from tests.studio.conftest import SOCKET
 
 ID = "0123456789abcdef"
@@ -52,12 +52,12 @@ def test_what_two_pages_did_is_all_in_the_history() -> None:
 
 def test_undo_and_closed_drafts_are_bounded() -> None:
     drafts = Drafts(None)
-    steps = [{"set": str(number), "step": True} for number in range(MOST_STEPS + 50)]
-    assert len(change(drafts, *steps).undo) == MOST_STEPS
-    for number in range(MOST_CLOSED + 5):
+    steps = [{"set": str(number), "step": True} for number in range(MAX_STEPS + 50)]
+    assert len(change(drafts, *steps).undo) == MAX_STEPS
+    for number in range(MAX_CLOSED + 5):
         drafts.change(f"closed-{number:03}", page="a", base=None, steps=[], fields={},
                       is_closed=True)  # fmt: skip
-    assert len(drafts.all()) == MOST_CLOSED + 1
+    assert len(drafts.all()) == MAX_CLOSED + 1
 
 
 def test_a_damaged_draft_is_left_alone_and_the_others_are_there(

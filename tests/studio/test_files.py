@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from longfat.studio.live.drawn_network import cannot_take, read_drawing
+from longfat.studio.live.drawing import cannot_take, read_drawing
 from longfat.study.file_reader import folder_reader
 from tests.studio.test_jobs import ask, ended
 

@@ -209,7 +209,7 @@ def test_a_wrong_study_starts_nothing(client: TestClient, workspace: Path) -> No
     ],
 )
 def test_a_name_becomes_a_folder_below_runs(name: str, folder: str) -> None:
-    from longfat.studio.plan import folder_name
+    from longfat.studio.formats import folder_name
 
     assert folder_name(name) == folder
 

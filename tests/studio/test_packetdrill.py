@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from longfat.studio.http_error import HttpError
-from longfat.studio.packetdrill import PacketdrillScripts, RunRequest
+from longfat.studio.http import HttpError
+from longfat.studio.packetdrill import PacketdrillRequest, PacketdrillScripts
 from longfat.studio.workspace import Workspace
 from tests.paths import TESTS
 
@@ -120,7 +120,7 @@ def test_wrong_options_are_refused(client: TestClient, more: dict[str, object], 
 
 def test_a_script_ends_when_the_page_goes_or_the_studio_ends(workspace: Path) -> None:
     scripts = PacketdrillScripts(Workspace(workspace))
-    request = RunRequest(path="a.pkt", text=ENDLESS)
+    request = PacketdrillRequest(path="a.pkt", text=ENDLESS)
     for end in (threading.Event.set, lambda _: scripts.stop()):
         stop = threading.Event()
         threading.Timer(1.5, end, [stop]).start()
@@ -135,8 +135,8 @@ def test_a_script_ends_when_the_page_goes_or_the_studio_ends(workspace: Path) ->
 
 def test_packets_are_kept_for_a_while_only(workspace: Path) -> None:
     scripts = PacketdrillScripts(Workspace(workspace))
-    request = RunRequest(path="a.pkt", text=HANDSHAKE)
-    numbers = [scripts.run(request, stop=threading.Event())["capture"] for _ in range(9)]
+    request = PacketdrillRequest(path="a.pkt", text=HANDSHAKE)
+    numbers = [scripts.run(request, stop=threading.Event())["capture"] or "" for _ in range(9)]
     with pytest.raises(HttpError, match="no longer available"):
         scripts.capture(numbers[0])
     last = scripts.capture(numbers[-1])

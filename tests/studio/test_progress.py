@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from longfat.studio.progress import MOST_ENTRIES
+from longfat.studio.progress import MAX_ENTRIES
 from tests.studio.conftest import SOCKET
 
 PLACE = "/api/labs/lab03/progress"
@@ -55,7 +55,7 @@ def test_an_earlier_change_that_comes_later_does_not_replace(client: TestClient)
         ({"steps": ["x"]}, "an object"),
         ({"steps": {"": DONE}}, "a name"),
         ({"steps": {"x" * 1000: DONE}}, "a name"),
-        ({"steps": {str(n): DONE for n in range(MOST_ENTRIES + 1)}}, "at most"),
+        ({"steps": {str(n): DONE for n in range(MAX_ENTRIES + 1)}}, "at most"),
         ({"claims": {"x": 1}}, "true or false"),
         ({"answers": {"1": {"text": "x" * 5000}}}, "longer"),
         ({"step_count": 10**9}, "step_count"),

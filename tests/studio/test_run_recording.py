@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import Run, load_run
-from longfat.studio.run_recording import run_recording
+from longfat.studio.live.events import Mark
+from longfat.studio.saved_runs import run_recording
 from longfat.study.read import parse_study
 from tests.paths import TESTS
 
@@ -70,8 +71,8 @@ def test_it_says_what_queues_links_and_flows_did(narrowed: Run) -> None:
     assert 0 in [value for _, value in of["queue:s1-eth2:backlog_bytes"]]
     window = [value for _, value in of["tcp:bulk:cwnd_bytes"] if not math.isnan(value)]
     assert max(window) == narrowed.metrics["tcp.peak_cwnd_bytes"]
-    told = recording.to_json()
-    assert told["marks"] == [{"kind": "event", "text": "s1 - h2: 5 Mbit/s", "at_s": 2.0}]
+    told = recording.to_json(kept="runs/a")
+    assert told["marks"] == [Mark(kind="event", text="s1 - h2: 5 Mbit/s", at_s=2.0)]
     assert told["flows"][0]["metrics"]["receiver_bps"] == narrowed.metrics["bulk.receiver_bps"]
 
 

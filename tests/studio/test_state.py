@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import HostError
-from longfat.studio.credentials import SHORTEST_TOKEN
-from longfat.studio.state import VARIABLE, WorkspaceState, workspace_id
+from longfat.studio.state import MIN_TOKEN, VARIABLE, WorkspaceState, workspace_id
 
 
 @pytest.fixture
@@ -17,7 +16,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkspaceState:
     return WorkspaceState(tmp_path)
 
 
-TOKEN = "t" * SHORTEST_TOKEN
+TOKEN = "t" * MIN_TOKEN
 
 
 def test_the_token_stays_and_is_nobody_elses(state: WorkspaceState) -> None:

@@ -17,7 +17,7 @@ from longfat.engine.images import store, unpacked_images
 from longfat.errors import InputError
 from longfat.execution.cache import result_cache_root
 from longfat.studio.app import make_app
-from longfat.studio.stores import SHARE
+from longfat.studio.disk import SHARE
 from longfat.studio.workspace import Workspace
 from tests.engine.images.made import layer, oci
 from tests.engine.images.test_images import ELF, file

@@ -11,9 +11,9 @@ from http import HTTPStatus
 import pytest
 from starlette.testclient import TestClient
 
-from longfat.studio import study_reader
-from longfat.studio.http_error import HttpError
-from longfat.studio.study_reader import BusyError, StudyReader
+from longfat.studio import threads
+from longfat.studio.http import HttpError
+from longfat.studio.threads import BusyError, StudyReader
 from longfat.study.expansion import ExpansionLimits
 from tests.study.messages import grid
 
@@ -49,7 +49,7 @@ def test_no_request_reads_a_larger_one(
 def test_the_reading_ends_at_its_deadline(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study_reader, "DEADLINE_S", 0.2)
+    monkeypatch.setattr(threads, "DEADLINE_S", 0.2)
     began_s = time.monotonic()
     answer = client.post("/api/check", json={"name": "g.yaml", "text": grid(2_000)})
     assert answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE
@@ -58,7 +58,7 @@ def test_the_reading_ends_at_its_deadline(
 
 
 def test_one_is_read_at_a_time_and_few_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_reader, "MAX_WAITING", 3)
+    monkeypatch.setattr(threads, "MAX_WAITING", 3)
     lock = threading.Lock()
 
     def read(limits: ExpansionLimits) -> bool:
@@ -80,7 +80,7 @@ def test_one_is_read_at_a_time_and_few_may_wait(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_who_waits_too_long_has_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_reader, "DEADLINE_S", 0.2)
+    monkeypatch.setattr(threads, "DEADLINE_S", 0.2)
     go_on = threading.Event()
 
     async def ask() -> list[object]:
@@ -89,8 +89,8 @@ def test_who_waits_too_long_has_an_answer(monkeypatch: pytest.MonkeyPatch) -> No
             *(reader.run(lambda _: go_on.wait(5)) for _ in range(2)), return_exceptions=True
         )
 
-    with ThreadPoolExecutor(4) as threads:
-        monkeypatch.setattr(study_reader, "_THREADS", threads)
+    with ThreadPoolExecutor(4) as pool:
+        monkeypatch.setattr(threads, "_THREADS", pool)
         answers = asyncio.run(ask())
         go_on.set()
     assert [type(one) for one in answers] == [BusyError, BusyError]

@@ -50,7 +50,7 @@ import sys, time
 from pathlib import Path
 from longfat.studio import serve
 from longfat.studio.address import Address
-from longfat.studio.live.sessions import LiveSessions
+from longfat.studio.live.session import LiveSessions
 serve._END_WITHIN_S = 2
 LiveSessions.close = lambda self: time.sleep(1000)
 serve.serve(workspace=Path(sys.argv[1]), static=Path(sys.argv[2]), address=Address(),

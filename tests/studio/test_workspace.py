@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError
+from longfat.studio.http import HttpError
 from longfat.studio.workspace import Workspace
 from tests.studio.conftest import STUDY
 

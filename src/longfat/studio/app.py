@@ -5,43 +5,42 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
+from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse
-from starlette.routing import Mount, Route
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from longfat import __version__
 from longfat.analysis.grading import seed_of
 from longfat.engine import kernel as kernels
-from longfat.errors import LongfatError
+from longfat.errors import HostError, LongfatError
 from longfat.studio.assignments.check_counts import CheckCounts
 from longfat.studio.assignments.checks import Checks
+from longfat.studio.assignments.exercise_sheet import ExerciseSheet, Submitter
 from longfat.studio.assignments.routes import exercise_routes
-from longfat.studio.assignments.workbook import Submitter, Workbook
-from longfat.studio.auth import AuthMiddleware, Keys
-from longfat.studio.documents import document_routes
-from longfat.studio.draft_routes import draft_routes
-from longfat.studio.drafts import Drafts
-from longfat.studio.error_responses import bug, http_error, longfat_error
-from longfat.studio.fields import form_fields
+from longfat.studio.auth import AuthMiddleware, Keys, key_tag, session_of
+from longfat.studio.documents import document_routes, template_routes
+from longfat.studio.drafts import Drafts, ServerIdentity, draft_routes
+from longfat.studio.http import HttpError, JsonAnswer, bug, http_error, longfat_error, read_json
+from longfat.studio.job import JobInfo
 from longfat.studio.jobs import Jobs, job_routes
-from longfat.studio.labs import LabBook, lab_routes
+from longfat.studio.labs import LabCatalog, LabEntry, lab_routes
+from longfat.studio.live.events import SessionInfo
 from longfat.studio.live.routes import live_routes
-from longfat.studio.live.sessions import LiveSessions
-from longfat.studio.login_routes import login_routes
+from longfat.studio.live.session import LiveSessions
 from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
 from longfat.studio.packets import packet_routes
-from longfat.studio.progress import ProgressBook, progress_routes
+from longfat.studio.progress import ProgressStore, progress_routes
 from longfat.studio.runs import run_routes
-from longfat.studio.study_reader import StudyReader
-from longfat.studio.templates import template_routes
-from longfat.studio.threads import ThreadMiddleware, run_in_threadpool
+from longfat.studio.threads import StudyReader, ThreadMiddleware, run_in_threadpool
+from longfat.studio.views import Fields, form_fields
 from longfat.studio.workspace import Workspace
 from longfat.study.labs import Labs
 
@@ -53,7 +52,51 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
     from longfat.studio.assignments.assignment import Assignment
-    from longfat.studio.turns import Member
+    from longfat.studio.auth import Keys
+    from longfat.studio.machine_queue import Member
+
+_INDEX = "index.html"
+_HEAD_END = "</head>"
+
+
+def login_routes(keys: Keys, *, static: Path) -> list[BaseRoute]:
+    """Return the routes.
+
+    Args:
+        keys: what grants access.
+        static: the folder of the built page.
+    """
+
+    async def page(request: Request) -> Response:
+        """Return the page, with the key by which it verifies its server from then on."""
+        try:
+            text = await run_in_threadpool((static / _INDEX).read_text, encoding="utf-8")
+        except OSError as error:
+            raise HostError(f"the studio's page cannot be read: {error.strerror}") from None
+        return HTMLResponse(text.replace(_HEAD_END, key_tag(request, keys) + _HEAD_END, 1))
+
+    async def log_out(request: Request) -> Response:
+        body = await read_json(request)
+        others = body.boolean("others")
+        if (session := session_of(request)) is None:
+            raise HttpError(
+                "a token has no session to end; for a new token restart the studio with "
+                "--new-token",
+                status=HTTPStatus.CONFLICT,
+            )
+        if others:
+            return JSONResponse({"ended": keys.credentials.sessions.end_others(session)})
+        keys.credentials.sessions.end(session)
+        response = JSONResponse({"ended": 1})
+        keys.delete_cookie(response)
+        return response
+
+    return [
+        Route("/", page, methods=["GET"]),
+        Route(f"/{_INDEX}", page, methods=["GET"]),
+        Route("/api/log-out", log_out, methods=["POST"]),
+    ]
+
 
 STATIC = Path(__file__).with_name("static")
 """The built page."""
@@ -74,6 +117,40 @@ class _PageFiles(StaticFiles):
         return answer
 
 
+class KernelInfo(TypedDict):
+    """A kernel that is built.
+
+    Attributes:
+        series: its series.
+        release: its release.
+    """
+
+    series: str
+    release: str
+
+
+class ServerState(TypedDict):
+    """The state of the server when a page is opened.
+
+    Attributes:
+        version: the version of longfat.
+        workspace: the workspace's folder.
+        kernels: the kernels that can be used.
+        labs: the labs.
+        sessions: the running sessions.
+        jobs: the jobs.
+        fields: the declared fields.
+    """
+
+    version: str
+    workspace: str
+    kernels: list[KernelInfo]
+    labs: list[LabEntry]
+    sessions: list[SessionInfo]
+    jobs: list[JobInfo]
+    fields: Fields
+
+
 def make_app(
     *,
     workspace: Path,
@@ -82,7 +159,7 @@ def make_app(
     drafts: Path | None = None,
     counts: Path | None = None,
     member: Member | None = None,
-    book: LabBook | None = None,
+    catalog: LabCatalog | None = None,
     assignments: Sequence[Assignment] = (),
     submitter: Submitter | None = None,
     most_bytes: float | None = None,
@@ -97,7 +174,7 @@ def make_app(
         drafts: the folder of the drafts; None to keep them in memory.
         counts: the file of how often exercises were checked; None to keep it in memory.
         member: the member of a class in the queue for machines; None without a class.
-        book: the labs, where several applications share them.
+        catalog: the labs, where several applications share them.
         assignments: the labs with exercises.
         submitter: who submits the exercises; None to derive it from the workspace's name.
         most_bytes: the disk quota of the workspace; None if there is no limit.
@@ -114,20 +191,20 @@ def make_app(
     given = Labs(tuple(one.given for one in assignments))
     ours = Workspace(workspace, labs=given, most_bytes=most_bytes, caches=caches)
     if member is not None:
-        ours.stores.has_machine = lambda: member.turns.state(member.name)[0] > 0
+        ours.stores.has_machine = lambda: member.queue.state(member.name)[0] > 0
     name = ours.root.name
     submitter = submitter or Submitter(name=name, folder=name, seed=seed_of(name))
-    workbooks = {one.name: Workbook(one, ours, submitter) for one in assignments}
+    sheets = {one.name: ExerciseSheet(one, ours, submitter) for one in assignments}
     drawing = threading.Lock()
     jobs = Jobs(ours, drawing=drawing, member=member)
     sessions = LiveSessions(workspace=ours, member=member)
     scripts = PacketdrillScripts(ours, member=member)
-    labs = book or LabBook(ours.labs, with_exercises=workbooks)
+    labs = catalog or LabCatalog(ours.labs, with_exercises=sheets)
     check_counts = CheckCounts(counts)
-    progress = ProgressBook(ours, counts=check_counts)
+    progress = ProgressStore(ours, counts=check_counts)
     reader = StudyReader()
-    checks = Checks(workbooks, progress=progress, counts=check_counts, member=member)
-    server = {
+    checks = Checks(sheets, progress=progress, counts=check_counts, member=member)
+    server: ServerIdentity = {
         "instance": secrets.token_hex(8),
         "workspace": keys.workspace,
         "path": str(ours.root),
@@ -135,7 +212,7 @@ def make_app(
 
     async def state(request: Request) -> Response:
         del request
-        return JSONResponse(await run_in_threadpool(lambda: _state(ours, labs, sessions, jobs)))
+        return JsonAnswer(await run_in_threadpool(lambda: _state(ours, labs, sessions, jobs)))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -158,7 +235,7 @@ def make_app(
     app = Starlette(
         routes=[
             Route("/api/state", state, methods=["GET"]),
-            *document_routes(ours, reader=reader, member=member, workbooks=workbooks),
+            *document_routes(ours, reader=reader, member=member, sheets=sheets),
             *template_routes(),
             *draft_routes(Drafts(drafts, disk=ours.disk), server=server),
             *lab_routes(labs),
@@ -187,15 +264,14 @@ def make_app(
 
 
 def _state(
-    workspace: Workspace, book: LabBook, sessions: LiveSessions, jobs: Jobs
-) -> dict[str, object]:
-    """Return `ServerState` of the page's `api/types.ts`."""
+    workspace: Workspace, catalog: LabCatalog, sessions: LiveSessions, jobs: Jobs
+) -> ServerState:
     built = [kernel for kernel in kernels.kernels() if kernels.fits(kernel)]
     return {
         "version": __version__,
         "workspace": str(workspace.root),
         "kernels": [{"series": kernel.series, "release": kernel.release} for kernel in built],
-        "labs": book.entries(),
+        "labs": catalog.entries(),
         "sessions": sessions.infos(),
         "jobs": jobs.infos(),
         "fields": form_fields(),

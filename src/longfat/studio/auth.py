@@ -17,6 +17,8 @@ logout.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -33,16 +35,118 @@ from starlette.responses import (
 )
 
 from longfat.errors import HostError
-from longfat.studio.access_pages import LOGGED_OUT_PATH, logged_out_page, refused_page
-from longfat.studio.server_proof import PROOF_PATH
-from longfat.studio.sockets import POLICY_VIOLATION, serve_until
+from longfat.studio.credentials import PROOF_PATH
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from longfat.studio.browser_sessions import BrowserSession
     from longfat.studio.credentials import Credentials
+
+LOGGED_OUT_PATH = "/logged-out"
+"""Where a browser is sent after a logout; the page needs no credentials."""
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>{title}: longfat studio</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 0 auto; padding: 12vh 24px 24px; max-width: 34em;
+  background: light-dark(#fff, #14181f); color: light-dark(#1b2230, #e4e8ef);
+  font: 15px/1.6 system-ui, "Noto Sans", "DejaVu Sans", sans-serif; }}
+h1 {{ font-size: 22px; margin: 0 0 12px; }}
+p {{ margin: 0 0 12px; }}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+<p>{first}</p>
+<p>To continue, open your link again: the URL that <code>longfat studio</code> printed in its
+terminal, or in a class the link that your teacher gave you.</p>
+</main>
+</body>
+</html>
+"""
+
+
+def logged_out_page() -> str:
+    """Return the page after a logout."""
+    return _PAGE.format(
+        title="You are logged out",
+        first="This browser has no access to the studio any more. Networks, runs and progress are "
+        "kept, and machines that run go on.",
+    )
+
+
+def refused_page() -> str:
+    """Return the page for a browser that has no session, or one that has ended."""
+    return _PAGE.format(
+        title="This browser is not logged in",
+        first="This is longfat studio. It needs the token of your link; a login ends by itself "
+        "after some time, by a logout, and when you get a new link.",
+    )
+
+
+POLICY_VIOLATION = 1008
+"""The status of a WebSocket that nothing entitles to any more."""
+
+
+async def serve_until(
+    ended: Coroutine[Any, Any, None], app: ASGIApp, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Serve a WebSocket by an application, and close it at once when its credentials end.
+
+    From then on the application receives that the client has disconnected, and what it sends is
+    dropped, so it need not know about credentials.
+
+    Args:
+        ended: returns at the end of the credentials.
+        app: the application.
+        scope: the scope of the WebSocket.
+        receive: receives a message of the client.
+        send: sends one to it.
+    """
+    end = asyncio.ensure_future(ended)
+
+    async def close() -> None:
+        await asyncio.wait([end])
+        # The client may have gone at the same moment.
+        with contextlib.suppress(RuntimeError, OSError):
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": ""})
+
+    closing = asyncio.ensure_future(close())
+
+    async def receive_until() -> Message:
+        message = asyncio.ensure_future(receive())
+        try:
+            await asyncio.wait([message, end], return_when=asyncio.FIRST_COMPLETED)
+            if end.done():
+                return {"type": "websocket.disconnect", "code": POLICY_VIOLATION}
+            return message.result()
+        finally:
+            message.cancel()
+
+    async def send_until(message: Message) -> None:
+        if not end.done():
+            await send(message)
+
+    try:
+        await app(scope, receive_until, send_until)
+        if end.done():
+            await closing
+    finally:
+        for task in (end, closing):
+            task.cancel()
 
 
 def page_policy(*, form_action: str = "'none'") -> str:

@@ -26,12 +26,12 @@ from longfat.errors import HostError, InputError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from longfat.studio.private_file import PrivateFile
+    from longfat.studio.state import PrivateFile
 
 MAX_SESSIONS = 8
 """How many sessions an owner may have: beyond that, the least recently used ends."""
 
-LARGEST_FILE = 4 << 20
+MAX_FILE_BYTES = 4 << 20
 """The largest file of sessions, in bytes: those of 500 owners."""
 
 _SAVE_EVERY_S = 60.0
@@ -265,7 +265,7 @@ _STORED = Decoder(list[BrowserSession])
 
 def _read(file: PrivateFile) -> list[BrowserSession]:
     """Return the stored sessions; none if the file is not ours alone, or damaged."""
-    text = file.read(max_bytes=LARGEST_FILE)
+    text = file.read(max_bytes=MAX_FILE_BYTES)
     if text is None:
         return []
     where = str(file.path)

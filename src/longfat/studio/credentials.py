@@ -6,6 +6,8 @@ An owner is whoever a link is for: a student of a class by the folder, or the on
 from __future__ import annotations
 
 import hashlib
+import hmac
+import re
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,10 +16,50 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from longfat.studio.browser_sessions import BrowserSessions
-    from longfat.studio.server_proof import ServerProof
 
-SHORTEST_TOKEN = 32
-"""The least number of characters of a stored token that is used again."""
+PROOF_PATH = "/api/proof"
+"""Where the proof is, as `?session=ID&nonce=NUMBER`; it needs no credentials."""
+
+_KEY_CONTEXT = b"longfat studio: key of a page\n"
+_PROOF_CONTEXT = "longfat studio: proof of the server"
+_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_NONCE = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+class ServerProof:
+    """Proves the identity of a server.
+
+    Args:
+        secret: its secret.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def page_key(self, session_id: str) -> str:
+        """Return the key of a session's pages, in hexadecimal.
+
+        Args:
+            session_id: the session's public id.
+        """
+        return self._key(session_id).hex()
+
+    def answer(self, *, session_id: str, origin: str, nonce: str) -> str | None:
+        """Return the HMAC of a page's number, in hexadecimal; None if the request is malformed.
+
+        Args:
+            session_id: the public id of the page's session.
+            origin: the origin that the request was sent to.
+            nonce: the number, 32 random bytes in hexadecimal.
+        """
+        if not _ID.fullmatch(session_id) or not _NONCE.fullmatch(nonce):
+            return None
+        message = "\n".join((_PROOF_CONTEXT, origin, session_id, nonce))
+        return hmac.new(self._key(session_id), message.encode(), hashlib.sha256).hexdigest()
+
+    def _key(self, session_id: str) -> bytes:
+        return hmac.digest(self._secret, _KEY_CONTEXT + session_id.encode(), "sha256")
+
 
 ONLY_USER = "user"
 """The owner of a studio that serves no class."""

@@ -1,60 +1,174 @@
-"""Files and texts: listed, opened, saved, checked, and converted."""
+"""Files and texts: listed, opened, saved, checked, converted, and made from templates."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 from functools import partial
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.studio.assignments.workbook import RESERVE_BYTES
-from longfat.studio.attachments import beside_of
-from longfat.studio.checked import check
+from longfat.model.fields import fields_of
+from longfat.studio.assignments.exercise_sheet import RESERVE_BYTES
 from longfat.studio.formats import (
+    OPENED_SUFFIXES,
     STUDY_SUFFIXES,
     check_size,
     from_study,
+    list_files,
     runs_machine,
     suffix_of,
     to_study,
 )
-from longfat.studio.guarded_files import Base, GuardedFiles
-from longfat.studio.listing import OPENED_SUFFIXES, list_files
-from longfat.studio.requests import asked_name, base_of, read_json
+from longfat.studio.guarded_files import Base, GuardedFiles, base_of
+from longfat.studio.http import RUNS, JsonAnswer, asked_name, read_json
+from longfat.studio.machine_queue import MachineAccess
+from longfat.studio.study_view import check
 from longfat.studio.threads import run_in_threadpool
-from longfat.studio.turns import MachineTurns
-from longfat.studio.urls import RUNS
 from longfat.study.check import proposed
 from longfat.study.document import MAX_FILE_BYTES
+from longfat.study.file_reader import FileReader, FolderReader, no_files
 from longfat.study.schema import study_schema
+from longfat.study.templates import TEMPLATES, make_template
 from longfat.study.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from longfat.studio.assignments.workbook import Workbook
-    from longfat.studio.study_reader import StudyReader
-    from longfat.studio.turns import Member
+    from longfat.studio.assignments.exercise_sheet import ExerciseSheet
+    from longfat.studio.formats import FileEntry
+    from longfat.studio.http import JsonAnswer, RequestBody
+    from longfat.studio.machine_queue import Member
+    from longfat.studio.threads import StudyReader
     from longfat.studio.workspace import Workspace
+    from longfat.study.templates import Template
+
+
+def beside_of(body: RequestBody, workspace: Workspace) -> FileReader:
+    """Return a reader of the files beside a request's document.
+
+    Args:
+        body: the request; `path` is the document's file below the workspace, or else `lab`
+            is its lab. A document that is not saved yet has neither.
+        workspace: the workspace.
+    """
+    return document_beside(workspace, path=body.maybe_text("path"), lab=body.maybe_name("lab"))
+
+
+def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) -> FileReader:
+    """Return a reader of the files beside a document; see `beside_of`."""
+    if path is None and lab is None:
+        return no_files
+
+    def folder() -> Path:
+        if path is None:
+            return workspace.labs.find(lab or "").folder
+        above = path.rpartition("/")[0]
+        return workspace.folder(above) if above else workspace.root
+
+    if path is None:
+        return FolderReader(folder)  # the image of a lab is not the student's
+    return FolderReader(folder, find_image=workspace.stores.find_image)
+
 
 # A MiniEdit file may be this much larger than the study that it becomes.
-_LARGEST_BYTES = 4 * MAX_FILE_BYTES
+_MAX_BYTES = 4 * MAX_FILE_BYTES
 
-_MOST_LINKS = 100_000
-_MOST_AUTOMATIC = 10_000
+_MAX_LINKS = 100_000
+_MAX_AUTOMATIC = 10_000
 
-MOST_CONVERSIONS = 2
+MAX_CONVERSIONS = 2
 """How many files are opened or imported at once."""
+
+
+class OpenedDocument(TypedDict):
+    """A document that was opened.
+
+    Attributes:
+        name: the name of the tab.
+        path: where it is saved; null for a lab and for what was converted from another format.
+        version: the version of its file, to be sent with what is saved; null if it has none.
+        lab: its lab; null if it is none.
+        text: its text.
+        warnings: the parts of a MiniEdit file or Mininet script that could not be converted.
+    """
+
+    name: str
+    path: str | None
+    version: str | None
+    lab: str | None
+    text: str
+    warnings: list[str]
+
+
+class SavedDocument(TypedDict):
+    """A document that was saved.
+
+    Attributes:
+        path: its file.
+        version: the file's version.
+        warnings: what could not be converted to the file's format.
+    """
+
+    path: str
+    version: str
+    warnings: list[str]
+
+
+class ExportedDocument(TypedDict):
+    """A study in another format.
+
+    Attributes:
+        text: the content of the file.
+        warnings: what could not be converted.
+    """
+
+    text: str
+    warnings: list[str]
+
+
+class TemplateParameter(TypedDict):
+    """A parameter of a template.
+
+    Attributes:
+        key: its key.
+        label: its label.
+        help: what it means.
+        limits: such as `1 to 128`.
+        default: the default, as it is typed.
+    """
+
+    key: str
+    label: str
+    help: str
+    limits: str
+    default: str
+
+
+class TemplateInfo(TypedDict):
+    """A topology with parameters.
+
+    Attributes:
+        name: its name.
+        title: its title.
+        help: what it is.
+        parameters: its parameters.
+    """
+
+    name: str
+    title: str
+    help: str
+    parameters: list[TemplateParameter]
 
 
 class Documents:
@@ -62,27 +176,27 @@ class Documents:
 
     Args:
         workspace: the folder.
-        turns: the queue for machines, to run a Mininet script.
-        workbooks: the files of labs with exercises, by the labs' names.
+        machines: the queue for machines, to run a Mininet script.
+        sheets: the files of labs with exercises, by the labs' names.
     """
 
     def __init__(
         self,
         workspace: Workspace,
-        turns: MachineTurns,
-        workbooks: Mapping[str, Workbook] = MappingProxyType({}),
+        machines: MachineAccess,
+        sheets: Mapping[str, ExerciseSheet] = MappingProxyType({}),
     ) -> None:
         self._workspace = workspace
-        self._guarded = GuardedFiles(workspace, most_bytes=_LARGEST_BYTES)
-        self._turns = turns
-        self._workbooks = workbooks
+        self._guarded = GuardedFiles(workspace, most_bytes=_MAX_BYTES)
+        self._machines = machines
+        self._sheets = sheets
 
-    def files(self) -> list[dict[str, Any]]:
-        """Return the files that can be opened, as `FileEntry` of the page."""
+    def files(self) -> list[FileEntry]:
+        """Return the files that can be opened."""
         return list_files(self._workspace, besides=RUNS)
 
-    def open_file(self, path: str) -> dict[str, Any]:
-        """Return a file as `OpenedDocument` of the page.
+    def open_file(self, path: str) -> OpenedDocument:
+        """Open a file.
 
         Raises:
             InputError: it cannot be read, or is of no format that can be opened.
@@ -90,26 +204,28 @@ class Documents:
         """
         is_study = suffix_of(path) in STUDY_SUFFIXES
         text, version = self._guarded.read(path)
-        opened = import_text(text, name=PurePosixPath(path).name, turns=self._turns)
-        labs = (name for name, one in self._workbooks.items() if one.study_path == path)
-        stored = {"path": path, "version": version} if is_study else {}
-        return {**opened, **stored, "lab": next(labs, None)}
+        opened = import_text(text, name=PurePosixPath(path).name, machines=self._machines)
+        labs = (name for name, one in self._sheets.items() if one.study_path == path)
+        opened["lab"] = next(labs, None)
+        if is_study:
+            opened["path"], opened["version"] = path, version
+        return opened
 
-    def open_lab(self, name: str) -> dict[str, Any]:
-        """Return a lab's study as `OpenedDocument` of the page.
+    def open_lab(self, name: str) -> OpenedDocument:
+        """Open a lab's study.
 
         For a lab with exercises it is the student's own file.
 
         Raises:
             InputError: there is no such lab.
         """
-        if workbook := self._workbooks.get(name):
-            workbook.begin()
-            return self.open_file(workbook.study_path)
+        if sheet := self._sheets.get(name):
+            sheet.begin()
+            return self.open_file(sheet.study_path)
         text = read_text(self._workspace.labs.find(name).study_file)
         return {**unsaved_document(name, text), "lab": name}
 
-    def save(self, path: str, text: str, *, base: Base) -> dict[str, Any]:
+    def save(self, path: str, text: str, *, base: Base) -> SavedDocument:
         """Write a study into a file, in the format given by its suffix.
 
         Args:
@@ -118,7 +234,7 @@ class Documents:
             base: what it is based on.
 
         Returns:
-            `SavedDocument` of the page: the new version, and what could not be converted to
+            The new version, and what could not be converted to
             the file's format.
 
         Raises:
@@ -127,7 +243,7 @@ class Documents:
             HttpError: the workspace is full.
         """
         found, warnings = from_study(text, name=path, suffix=suffix_of(path))
-        of_a_lab = any(path in one.paths for one in self._workbooks.values())
+        of_a_lab = any(path in one.paths for one in self._sheets.values())
         version = self._guarded.write(
             path, found, base=base, reserve_bytes=RESERVE_BYTES if of_a_lab else 0
         )
@@ -144,8 +260,8 @@ class Documents:
         self._workspace.remove(path)
 
 
-def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a text as `OpenedDocument` of the page, as yet without a file."""
+def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> OpenedDocument:
+    """Return a text as a document, as yet without a file."""
     return {
         "name": name,
         "path": None,
@@ -156,19 +272,19 @@ def unsaved_document(name: str, text: str, warnings: Iterable[str] = ()) -> dict
     }
 
 
-def import_text(text: str, *, name: str, turns: MachineTurns) -> dict[str, Any]:
-    """Return a text of any format as `OpenedDocument` of the page, as yet without a file.
+def import_text(text: str, *, name: str, machines: MachineAccess) -> OpenedDocument:
+    """Return a text of any format as a document, as yet without a file.
 
     Args:
         text: the text.
         name: the name of the file that it comes from, whose suffix gives the format.
-        turns: the queue for machines, to run a Mininet script.
+        machines: the queue for machines, to run a Mininet script.
 
     Raises:
         InputError: it cannot be read.
         HttpError: it is a script, and the request for a machine is queued.
     """
-    with turns.turn(f"script {name}") if runs_machine(name) else contextlib.nullcontext():
+    with machines.turn(f"script {name}") if runs_machine(name) else contextlib.nullcontext():
         found, warnings = to_study(text, name=name)
     return unsaved_document(name, found, warnings)
 
@@ -178,7 +294,7 @@ def document_routes(
     *,
     reader: StudyReader,
     member: Member | None = None,
-    workbooks: Mapping[str, Workbook] = MappingProxyType({}),
+    sheets: Mapping[str, ExerciseSheet] = MappingProxyType({}),
 ) -> list[BaseRoute]:
     """Return the routes of documents.
 
@@ -186,12 +302,12 @@ def document_routes(
         workspace: the folder.
         reader: reads studies.
         member: the member of a class in the queue for machines; None without a class.
-        workbooks: the files of labs with exercises, by the labs' names.
+        sheets: the files of labs with exercises, by the labs' names.
     """
-    turns = MachineTurns(member)
-    documents = Documents(workspace, turns, workbooks)
+    access = MachineAccess(member)
+    documents = Documents(workspace, access, sheets)
     # A Mininet script runs in a machine of up to 1 GB.
-    machines = asyncio.Semaphore(MOST_CONVERSIONS)
+    conversions = asyncio.Semaphore(MAX_CONVERSIONS)
 
     async def files(request: Request) -> Response:
         del request
@@ -203,7 +319,7 @@ def document_routes(
             raise InputError("the URL's query needs either path=... or lab=...")
         if lab is not None:
             return JSONResponse(await run_in_threadpool(documents.open_lab, lab))
-        async with machines:
+        async with conversions:
             return JSONResponse(await run_in_threadpool(documents.open_file, path or ""))
 
     async def save(request: Request) -> Response:
@@ -225,8 +341,10 @@ def document_routes(
     async def imported(request: Request) -> Response:
         body = await read_json(request)
         text, name = body.text("text"), body.name("name")
-        async with machines:
-            return JSONResponse(await run_in_threadpool(import_text, text, name=name, turns=turns))
+        async with conversions:
+            return JSONResponse(
+                await run_in_threadpool(import_text, text, name=name, machines=access)
+            )
 
     return [
         Route("/api/files", files, methods=["GET"]),
@@ -248,12 +366,12 @@ async def _addresses(request: Request, *, workspace: Workspace) -> Response:
     edits = await run_in_threadpool(
         proposed,
         body.text("text"),
-        body.maybe_integer("link", least=0, most=_MOST_LINKS) or 0,
+        body.maybe_integer("link", least=0, most=_MAX_LINKS) or 0,
         name=body.name("name"),
-        automatic=frozenset(body.names("automatic", most=_MOST_AUTOMATIC)),
+        automatic=frozenset(body.names("automatic", most=_MAX_AUTOMATIC)),
         beside=beside_of(body, workspace),
     )
-    return JSONResponse([dataclasses.asdict(edit) for edit in edits])
+    return JsonAnswer(edits)
 
 
 async def _checked(request: Request, *, workspace: Workspace, reader: StudyReader) -> Response:
@@ -262,7 +380,7 @@ async def _checked(request: Request, *, workspace: Workspace, reader: StudyReade
     beside = beside_of(body, workspace)
     # The response is encoded in the thread, too: it may have some megabytes.
     return await reader.run(
-        lambda limits: JSONResponse(check(text, name=name, beside=beside, limits=limits))
+        lambda limits: JsonAnswer(check(text, name=name, beside=beside, limits=limits))
     )
 
 
@@ -272,4 +390,61 @@ async def _exported(request: Request, *, reader: StudyReader) -> Response:
     if suffix not in STUDY_SUFFIXES:
         await reader.run(partial(check_size, text, name=name))
     converted, warnings = await run_in_threadpool(from_study, text, name=name, suffix=suffix)
-    return JSONResponse({"text": converted, "warnings": list(warnings)})
+    answer: ExportedDocument = {"text": converted, "warnings": list(warnings)}
+    return JSONResponse(answer)
+
+
+def from_template(name: str, values: dict[str, Any]) -> OpenedDocument:
+    """Return a template's study.
+
+    Args:
+        name: the template.
+        values: its parameters as they were typed, by key; the default for an empty one.
+
+    Raises:
+        InputError: there is no such template, or a parameter is invalid.
+    """
+    if name not in TEMPLATES:
+        raise InputError(
+            f"there is no template {name!r}{nearest(name, TEMPLATES)} "
+            f"(there are: {listed(TEMPLATES)})"
+        )
+    given = {key: value for key, value in values.items() if value != ""}
+    text = make_template(TEMPLATES[name], given).text()
+    return unsaved_document(name, text)
+
+
+def template_info(template: type[Template]) -> TemplateInfo:
+    """Return a template's description."""
+    return {
+        "name": template.name,
+        "title": template.title,
+        "help": template.help,
+        "parameters": [
+            {
+                "key": key,
+                "label": field.about.label,
+                "help": field.about.help,
+                "limits": field.kind.limits,
+                "default": field.kind.text(field.default),
+            }
+            for key, field in fields_of(template).items()
+        ],
+    }
+
+
+def template_routes() -> list[BaseRoute]:
+    """Return the routes of templates."""
+
+    async def templates(request: Request) -> Response:
+        del request
+        return JSONResponse([template_info(template) for template in TEMPLATES.values()])
+
+    async def made(request: Request) -> Response:
+        body = await read_json(request)
+        return JSONResponse(from_template(body.name("template"), body.object("values")))
+
+    return [
+        Route("/api/templates", templates, methods=["GET"]),
+        Route("/api/templates", made, methods=["POST"]),
+    ]

@@ -2,14 +2,15 @@
 
 A page sends edit steps, not the resulting text. So when two pages change one draft at the same
 time, the steps of both are in its history, whichever came first: undo leads back to the
-other's text, and nothing is lost. Each draft is a file, written atomically.
+other's text, and nothing is lost. Each draft is a file, written atomically. The other pages
+are notified of each change; a page that loses the server reconnects, and first learns which
+server this is: the same one, another one of the same workspace, or one of another workspace.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import logging
 import os
 import re
@@ -18,33 +19,43 @@ import threading
 import time
 import uuid
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from longfat.common.decoding import Decoder, parse_json
 from longfat.errors import InputError
+from longfat.studio.broadcast import Pages
+from longfat.studio.http import JsonAnswer, json_text, read_json
+from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.websockets import WebSocket
+
     from longfat.studio.disk import DiskLimit
 
 _LOG = logging.getLogger(__name__)
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 """The maximum number of undo steps."""
 
-MOST_HISTORY_BYTES = 2 * 1024**2
+MAX_HISTORY_BYTES = 2 * 1024**2
 """Their maximum total size."""
 
-MOST_CLOSED = 30
+MAX_CLOSED = 30
 """The maximum number of closed drafts that are kept."""
 
-MOST_DRAFTS = 500
+MAX_DRAFTS = 500
 
 _FORMAT = 1
 _SMALL_BYTES = 64 * 1024
-_LARGEST_FILE = 16 * 1024**2
+_MAX_FILE_BYTES = 16 * 1024**2
 _ID = re.compile(r"[0-9A-Za-z-]{8,64}")
 
 
@@ -103,9 +114,77 @@ class Draft:
     opened_s: float = 0.0
     closed_s: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as `Draft` of the page's `api/types.ts`."""
-        return asdict(self)
+
+class ServerIdentity(TypedDict):
+    """Which server this is.
+
+    Attributes:
+        instance: identifies this server process: it differs after each start.
+        workspace: identifies the workspace.
+        path: the workspace's folder.
+    """
+
+    instance: str
+    workspace: str
+    path: str
+
+
+class DraftList(ServerIdentity):
+    """All drafts.
+
+    Attributes:
+        drafts: in the order in which they were opened, closed ones among them.
+    """
+
+    drafts: list[Draft]
+
+
+class ChangedDraft(TypedDict):
+    """A draft after a page's change.
+
+    Attributes:
+        revision: its number of changes.
+        draft: the whole draft, if another page has changed it meanwhile; else null.
+    """
+
+    revision: int
+    draft: Draft | None
+
+
+class DraftsEvent(DraftList):
+    """The first event: all drafts."""
+
+    event: Literal["hello"]
+
+
+class DraftChangedEvent(TypedDict):
+    """A draft was changed.
+
+    Attributes:
+        page: the page that did it.
+        draft: the draft.
+    """
+
+    event: Literal["draft"]
+    page: str
+    draft: Draft
+
+
+class DraftForgottenEvent(TypedDict):
+    """A draft was removed.
+
+    Attributes:
+        page: the page that did it.
+        id: the draft's id.
+    """
+
+    event: Literal["forgotten"]
+    page: str
+    id: str
+
+
+DraftEvent: TypeAlias = DraftsEvent | DraftChangedEvent | DraftForgottenEvent
+"""An event of drafts."""
 
 
 _DRAFT = Decoder(Draft)
@@ -181,8 +260,8 @@ class Drafts:
         with self._lock:
             now = self._all.get(number)
             if now is None:
-                if len(self._all) >= MOST_DRAFTS:
-                    raise InputError(f"{MOST_DRAFTS} drafts are open: close some")
+                if len(self._all) >= MAX_DRAFTS:
+                    raise InputError(f"{MAX_DRAFTS} drafts are open: close some")
                 now = Draft(id=number, name="", text="", opened_s=time.time())
             others = base is not None and base != now.revision
             new = _with_fields(_played(now, steps), fields)
@@ -214,8 +293,8 @@ class Drafts:
             open_ones = [one for one in self._all.values() if one.closed_s is None]
             if is_first and open_ones:
                 return max(open_ones, key=lambda one: one.opened_s)
-            if len(self._all) >= MOST_DRAFTS:
-                raise InputError(f"{MOST_DRAFTS} drafts are open: close some")
+            if len(self._all) >= MAX_DRAFTS:
+                raise InputError(f"{MAX_DRAFTS} drafts are open: close some")
             names = {one.name for one in open_ones}
             number = next(one for one in itertools.count(1) if f"network-{one}" not in names)
             text = text.replace("{number}", str(number))
@@ -243,13 +322,13 @@ class Drafts:
     def _forget_old(self) -> None:
         closed = [one for one in self._all.values() if one.closed_s is not None]
         closed.sort(key=lambda one: one.closed_s or 0.0)
-        for one in closed[: max(0, len(closed) - MOST_CLOSED)]:
+        for one in closed[: max(0, len(closed) - MAX_CLOSED)]:
             del self._all[one.id]
             self._remove(one.id)
 
     def _load(self, path: Path) -> None:
         try:
-            if path.stat().st_size > _LARGEST_FILE:
+            if path.stat().st_size > _MAX_FILE_BYTES:
                 raise InputError("it is too large")
             data = parse_json(path.read_bytes(), where=str(path))
             if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
@@ -264,7 +343,7 @@ class Drafts:
     def _keep(self, draft: Draft) -> None:
         if self._folder is None:
             return
-        text = json.dumps({"format": _FORMAT, **draft.to_json()})
+        text = json_text({"format": _FORMAT, **asdict(draft)})
         self._check_size(draft, len(text))
         hidden = self._folder / f".{draft.id}.{secrets.token_hex(4)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -321,9 +400,9 @@ def _bounded(texts: list[str]) -> list[str]:
     """Return the most recent texts, within the limits."""
     kept: list[str] = []
     size = 0
-    for text in reversed(texts[-MOST_STEPS:]):
+    for text in reversed(texts[-MAX_STEPS:]):
         size += len(text)
-        if size > MOST_HISTORY_BYTES:
+        if size > MAX_HISTORY_BYTES:
             break
         kept.append(text)
     return kept[::-1]
@@ -353,3 +432,75 @@ def _sound(text: str) -> str:
     except UnicodeEncodeError:
         raise InputError("the text holds half of a surrogate pair") from None
     return text
+
+
+def draft_routes(drafts: Drafts, *, server: ServerIdentity) -> list[BaseRoute]:
+    """Return the routes of drafts.
+
+    Args:
+        drafts: the drafts.
+        server: the identity of this server: its `instance`, and the `workspace` with its `path`.
+    """
+    pages: Pages[DraftEvent] = Pages()
+
+    def changed(draft: Draft, page: str) -> None:
+        pages.send({"event": "draft", "page": page, "draft": draft})
+
+    def forgotten(draft: Draft, page: str) -> None:
+        pages.send({"event": "forgotten", "page": page, "id": draft.id})
+
+    drafts.on_change, drafts.on_forget = changed, forgotten
+
+    def whole() -> DraftList:
+        return {**server, "drafts": drafts.all()}
+
+    async def listed(request: Request) -> Response:
+        del request
+        return JsonAnswer(await run_in_threadpool(whole))
+
+    async def change(request: Request) -> Response:
+        body = await read_json(request)
+        draft, others = await run_in_threadpool(
+            lambda: drafts.change(
+                request.path_params["number"],
+                page=body.name("page"),
+                base=body.maybe_integer("base", least=0, most=2**53),
+                steps=body.items("steps"),
+                fields=body.object("fields"),
+                is_closed=body.maybe_boolean("closed"),
+            )
+        )
+        # A page has its own steps, but not those of another one.
+        answer: ChangedDraft = {"revision": draft.revision, "draft": draft if others else None}
+        return JsonAnswer(answer)
+
+    async def begin(request: Request) -> Response:
+        body = await read_json(request)
+        draft = await run_in_threadpool(
+            lambda: drafts.begin(
+                page=body.name("page"),
+                text=body.text("text"),
+                is_first=body.boolean("first"),
+            )
+        )
+        return JsonAnswer(draft)
+
+    async def forget(request: Request) -> Response:
+        page = request.query_params.get("page", "")
+        await run_in_threadpool(drafts.forget, request.path_params["number"], page=page)
+        return JSONResponse({})
+
+    async def state() -> DraftsEvent:
+        all_drafts = await run_in_threadpool(whole)
+        return {"event": "hello", **all_drafts}
+
+    async def events(socket: WebSocket) -> None:
+        await pages.serve(socket, state)
+
+    return [
+        Route("/api/drafts", listed, methods=["GET"]),
+        Route("/api/drafts", begin, methods=["POST"]),
+        Route("/api/drafts/{number}", change, methods=["PUT"]),
+        Route("/api/drafts/{number}", forget, methods=["DELETE"]),
+        WebSocketRoute("/ws/drafts", events),
+    ]

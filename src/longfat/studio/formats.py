@@ -1,4 +1,7 @@
-"""Conversion between studies and files of MiniEdit and Mininet.
+"""The files that the studio opens: which they are, their names, and their conversion to studies.
+
+Whether a file can be opened is a quick check: a study is a YAML file with a title and a network
+or cases at the beginning of lines. Whether it is valid shows when it is opened.
 
 `longfat.study.formats.convert` reads files. A browser sends a text, so it is written to a
 private temporary folder; messages have its name only.
@@ -6,9 +9,10 @@ private temporary folder; messages have its name only.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
@@ -19,7 +23,11 @@ from longfat.study.formats.open import SCRIPT_SUFFIX
 from longfat.study.read import parse_study
 
 if TYPE_CHECKING:
+    from longfat.studio.workspace import Workspace
     from longfat.study.formats.convert import Converted
+
+_ODD = re.compile(r"[^\w.-]+", re.ASCII)
+_MAX_NAME = 64
 
 STUDY_SUFFIXES = (".yaml", ".yml")
 SUFFIXES = (*STUDY_SUFFIXES, ".mn", ".py")
@@ -38,6 +46,17 @@ def suffix_of(name: str) -> str:
             "script) is needed"
         )
     return suffix
+
+
+def folder_name(name: str) -> str:
+    """Return the folder name of a study's runs: its name without suffix and special characters.
+
+    Args:
+        name: the study's name, such as `two paths.yaml`.
+    """
+    path = Path(name)
+    stem = path.stem if path.suffix in SUFFIXES else path.name
+    return _ODD.sub("-", stem).strip("-.")[:_MAX_NAME] or "drawing"
 
 
 def runs_machine(name: str) -> bool:
@@ -125,3 +144,84 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
         warning.replace(f"{file}: ", "").replace(before, "") for warning in found.warnings
     )
     return replace(found, warnings=warnings)
+
+
+FileKind: TypeAlias = Literal["study", "miniedit", "mininet", "packetdrill"]
+"""What a file of the workspace is."""
+
+
+class FileEntry(TypedDict):
+    """A file that can be opened.
+
+    Attributes:
+        path: below the workspace, with slashes.
+        kind: what it is.
+        size_bytes: its size.
+        modified_s: when it was written last, in seconds since 1970.
+    """
+
+    path: str
+    kind: FileKind
+    size_bytes: int
+    modified_s: float
+
+
+_KINDS: dict[str, FileKind] = {
+    ".yaml": "study",
+    ".yml": "study",
+    ".mn": "miniedit",
+    ".py": "mininet",
+    ".pkt": "packetdrill",
+}
+OPENED_SUFFIXES = frozenset(_KINDS)
+"""The suffixes of files that the page can open."""
+
+_MAX_FILES = 5000
+_MAX_BYTES = 1024**2
+
+_TITLE = re.compile(rb"^(\xef\xbb\xbf)?[\"']?title[\"']?[ \t]*:", re.MULTILINE)
+_BODY = re.compile(rb"^[\"']?(network|cases)[\"']?[ \t]*:", re.MULTILINE)
+_MININET = re.compile(rb"^\s*(from|import) +mininet\b", re.MULTILINE)
+
+
+def list_files(workspace: Workspace, *, besides: str) -> list[FileEntry]:
+    """Return the files, sorted by depth.
+
+    Args:
+        workspace: where to look.
+        besides: a folder of it that is left out: the runs', which keep copies of studies.
+    """
+    found: list[FileEntry] = []
+    for folder, files in workspace.walk():
+        if folder == besides or folder.startswith(f"{besides}/"):
+            continue
+        for entry in files:
+            kind = _KINDS.get(entry.name[entry.name.rfind(".") :])
+            if kind is None:
+                continue
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            try:
+                about = entry.stat(follow_symlinks=False)
+                if about.st_size <= _MAX_BYTES and _looks_like(workspace, path, kind):
+                    found.append(
+                        {
+                            "path": path,
+                            "kind": kind,
+                            "size_bytes": about.st_size,
+                            "modified_s": about.st_mtime,
+                        }
+                    )
+            except (OSError, InputError):
+                continue  # removed meanwhile, or not readable
+            if len(found) == _MAX_FILES:
+                return found
+    return found
+
+
+def _looks_like(workspace: Workspace, path: str, kind: str) -> bool:
+    if kind in ("miniedit", "packetdrill"):
+        return True
+    content = workspace.read(path, most_bytes=_MAX_BYTES)
+    if kind == "mininet":
+        return _MININET.search(content) is not None
+    return _TITLE.search(content) is not None and _BODY.search(content) is not None

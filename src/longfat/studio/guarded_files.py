@@ -12,10 +12,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError, conflict
+from longfat.studio.http import HttpError, conflict
 from longfat.studio.workspace import version_of
 
 if TYPE_CHECKING:
+    from longfat.studio.http import RequestBody
     from longfat.studio.workspace import StoredFile, Workspace
 
 
@@ -47,6 +48,11 @@ class Base:
         raise conflict(path, is_known=self.version is not None)
 
 
+def base_of(body: RequestBody) -> Base:
+    """Return what a save is based on: the fields `version` and `force` of its request."""
+    return Base(version=body.maybe_name("version"), force=body.boolean("force"))
+
+
 class GuardedFiles:
     """Texts in files of a workspace.
 
@@ -59,7 +65,7 @@ class GuardedFiles:
         self._workspace = workspace
         self._most_bytes = most_bytes
 
-    def read(self, path: str) -> tuple[str, str | None]:
+    def read(self, path: str) -> tuple[str, str]:
         """Return the text of a file, and its version.
 
         Args:
@@ -75,7 +81,7 @@ class GuardedFiles:
             text = stored.content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise InputError(f"{path}: the file is not UTF-8") from None
-        return text, stored.version
+        return text, version_of(stored.content)
 
     def write(self, path: str, text: str, *, base: Base, reserve_bytes: int = 0) -> str:
         """Write a text into a file.

@@ -1,33 +1,252 @@
-"""A job: cases of a study that run in their own thread, and their progress."""
+"""A job: cases of a study that run in their own thread, its plan, and its progress.
+
+A page may run the cases of a study one by one. Claims and report need all of them, so runs of
+an earlier job count as long as they are of exactly the same case and kernel: running them
+again would give the same bytes.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from longfat.analysis.verdict import evaluate
+from longfat.common.suggest import listed, nearest
+from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution import Batch, RunObserver, run_batches
 from longfat.execution.compile import expected_virtual_s
 from longfat.output.report.files import write_report
-from longfat.studio.error_responses import problem_of
-from longfat.studio.tables import claims_json, measured_json, published_json
-from longfat.studio.urls import report_url
+from longfat.studio.documents import document_beside
+from longfat.studio.formats import folder_name
+from longfat.studio.http import RUNS, problem_of, report_url
+from longfat.studio.saved_runs import load_saved
+from longfat.studio.threads import STUDIO_LIMITS
+from longfat.studio.views import claims_json, measured_json, published_json
+from longfat.study.expand import MAX_SEED
+from longfat.study.read import STUDY_FILE, parse_study
+from longfat.study.text import LanguageChoice, StudyText, read_text, text_file_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from longfat.analysis.verdict import Verdict
     from longfat.execution import Progress, RunId
     from longfat.execution.runs import Run
-    from longfat.studio.disk import DiskLimit
-    from longfat.studio.plan import Plan
-    from longfat.studio.stores import Stores
-    from longfat.studio.turns import Member
+    from longfat.studio.disk import DiskLimit, Stores
+    from longfat.studio.http import Problem
+    from longfat.studio.machine_queue import Member
+    from longfat.studio.views import ClaimRow, Table
+    from longfat.studio.workspace import Workspace
+    from longfat.study import Planned, Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    """A request to run cases of a study.
+
+    Attributes:
+        name: the study's name.
+        text: its text.
+        lab: its lab, or None.
+        path: its file below the workspace, or None.
+        cases: the names of the cases to run; all, if empty.
+        seeds: how many seeds each is run with; None for the study's own number.
+        languages: for the lab's text in the report, the preferred first.
+    """
+
+    name: str
+    text: str
+    lab: str | None = None
+    path: str | None = None
+    cases: tuple[str, ...] = ()
+    seeds: int | None = None
+    languages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The plan of a job.
+
+    Attributes:
+        study: the study.
+        lab: its lab, or None.
+        chosen: the cases to run, by name.
+        known: the existing runs of other cases, by the cases' names.
+        place: the folder of the runs, below the workspace.
+        folder: the same as a whole path.
+        texts: the files to write beside the runs, to identify their study later: the study,
+            its text and the translations, by the files' names.
+    """
+
+    study: Study
+    lab: str | None
+    chosen: Mapping[str, Planned]
+    known: Mapping[str, tuple[Run, ...]]
+    place: str
+    folder: Path
+    texts: Mapping[str, str]
+
+    def keep_texts(self, workspace: Workspace) -> None:
+        """Write the texts; no other job may run in that folder at the same time.
+
+        Raises:
+            InputError: they cannot be written.
+        """
+        for name, text in self.texts.items():
+            workspace.write(f"{self.place}/{name}", text.encode())
+
+
+def make_plan(requested: JobRequest, *, workspace: Workspace) -> Plan:
+    """Return the plan of a job; its folder is created.
+
+    Args:
+        requested: the request.
+        workspace: the folder whose `runs` takes the runs.
+
+    Raises:
+        InputError: the study is invalid, there is no such case or lab, or
+            the folder cannot be created.
+    """
+    beside = document_beside(workspace, path=requested.path, lab=requested.lab)
+    study = parse_study(requested.text, name=requested.name, beside=beside, limits=STUDIO_LIMITS)
+    files = {} if requested.lab is None else workspace.labs.find(requested.lab).text_files
+    code = LanguageChoice(wanted=requested.languages).choose(
+        files, of=requested.lab or requested.name
+    )
+    texts = {code: read_text(file) for code, file in files.items()}
+    text = None if code is None else StudyText(markdown=texts[code], language=code)
+    name = folder_name(requested.lab or requested.name)
+    study = replace(study, name=name, file=Path(requested.lab or requested.name), text=text)
+    chosen = _chosen(study, names=requested.cases, seeds=requested.seeds)
+    place = f"{RUNS}/{name}"
+    folder = workspace.folder(place, make=True)
+    every = _chosen(study, names=(), seeds=requested.seeds)
+    others = {name: planned for name, planned in every.items() if name not in chosen}
+    return Plan(
+        study=study,
+        lab=requested.lab,
+        chosen=chosen,
+        known=_known(others, workspace=workspace, place=place),
+        place=place,
+        folder=folder,
+        texts={STUDY_FILE: requested.text} | {text_file_name(one): texts[one] for one in texts},
+    )
+
+
+def _chosen(study: Study, *, names: Sequence[str], seeds: int | None) -> dict[str, Planned]:
+    for name in names:
+        if name not in study.cases:
+            raise InputError(
+                f"there is no case {name!r}{nearest(name, study.cases)} "
+                f"(there are: {listed(study.cases)})"
+            )
+    found = {}
+    for name, planned in study.cases.items():
+        if names and name not in names:
+            continue
+        count = planned.seeds if seeds is None else seeds
+        if planned.case.seed + count - 1 > MAX_SEED:
+            raise InputError(
+                f"{count} seeds from {planned.case.seed} on pass the largest seed, {MAX_SEED}"
+            )
+        found[name] = replace(planned, seeds=count)
+    return found
+
+
+def _known(
+    cases: Mapping[str, Planned], *, workspace: Workspace, place: str
+) -> dict[str, tuple[Run, ...]]:
+    found = {}
+    for name, planned in cases.items():
+        with contextlib.suppress(LongfatError):
+            kernel = kernels.find(planned.case.kernel)
+            runs = [
+                load_saved(workspace, f"{place}/{name}-seed{case.seed}")
+                for case in planned.seeded()
+            ]
+            wanted = [case.digest for case in planned.seeded()]
+            same_kernel = all(run.kernel.get("digest") == kernel.digest for run in runs)
+            if same_kernel and [run.case_digest for run in runs] == wanted:
+                found[name] = tuple(runs)
+    return found
+
+
+CaseState: TypeAlias = Literal["waiting", "running", "done", "failed", "known"]
+"""The state of a case in a job."""
+
+JobState: TypeAlias = Literal["running", "done", "failed", "cancelled"]
+"""The state of a job."""
 
 _LOG = logging.getLogger(__name__)
+
+
+class JobCase(TypedDict):
+    """A case of a job, over all of its seeds.
+
+    Attributes:
+        name: its name.
+        title: its title.
+        state: its state; `known` if its runs existed before.
+        virtual_s: how much virtual time has passed.
+        expected_s: about how much virtual time all runs take.
+        seeds: with how many seeds it is run.
+        seeds_done: how many of these runs have ended.
+        runs: the run directories below the workspace, one for each seed that is done.
+    """
+
+    name: str
+    title: str
+    state: CaseState
+    virtual_s: float
+    expected_s: float
+    seeds: int
+    seeds_done: int
+    runs: list[str]
+
+
+class JobResults(TypedDict):
+    """The results of a job, as far as they are known.
+
+    Attributes:
+        claims: the claims.
+        published: published and measured values; null if the study has none.
+        measured: the metrics of the other cases; null if there are none.
+    """
+
+    claims: list[ClaimRow]
+    published: Table | None
+    measured: Table | None
+
+
+class JobInfo(JobResults):
+    """A job.
+
+    Attributes:
+        id: its number.
+        name: the study's name.
+        lab: its lab; null if it is none.
+        state: its state.
+        waits: what it is waiting for before it can begin; null if it is not queued.
+        cases: its cases.
+        problem: the error, with its position in the text; null without one.
+        report: the path of the report's page for GET, once it exists.
+        folder: the folder of the runs, below the workspace.
+    """
+
+    id: str
+    name: str
+    lab: str | None
+    state: JobState
+    waits: str | None
+    cases: list[JobCase]
+    problem: Problem | None
+    report: str | None
+    folder: str
 
 
 class _Cancelled(Exception):  # noqa: N818  a request, not an error
@@ -39,7 +258,7 @@ class _Tally:
     """The progress of a case, over all of its seeds."""
 
     title: str
-    state: str
+    state: CaseState
     expected_s: dict[int, float]
     virtual_s: dict[int, float] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
@@ -94,12 +313,11 @@ class Job(RunObserver):
         self._lock = threading.Lock()
         self._cancelled = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"job-{number}", daemon=True)
-        self._state = "running"
-        self._problem: dict[str, Any] | None = None
+        self._state: JobState = "running"
+        self._problem: Problem | None = None
         self._report: str | None = None
         names = [name for name in plan.study.cases if name in plan.chosen or name in plan.known]
         self._tallies = {name: self._new_tally(name) for name in names}
-        self._tables: dict[str, Any] = {}
         self._judge()
 
     def _new_tally(self, name: str) -> _Tally:
@@ -135,8 +353,8 @@ class Job(RunObserver):
         """Wait until it has ended."""
         self._thread.join(timeout_s)
 
-    def info(self) -> dict[str, Any]:
-        """Return its state as `JobInfo` of the page's `api/types.ts`."""
+    def info(self) -> JobInfo:
+        """Return its state."""
         with self._lock:
             return {
                 "id": self.number,
@@ -151,7 +369,7 @@ class Job(RunObserver):
                 "folder": self.plan.place,
             }
 
-    def _case_info(self, name: str, tally: _Tally) -> dict[str, Any]:
+    def _case_info(self, name: str, tally: _Tally) -> JobCase:
         return {
             "name": name,
             "title": tally.title,
@@ -260,7 +478,7 @@ class Job(RunObserver):
 
     def _judge(self) -> None:
         verdict = self._verdict()
-        tables = {
+        tables: JobResults = {
             "claims": claims_json(verdict),
             "published": published_json(verdict),
             "measured": measured_json(verdict),
@@ -269,7 +487,7 @@ class Job(RunObserver):
             self._tables = tables
 
     def _end(
-        self, state: str, *, problem: dict[str, Any] | None = None, report: str | None = None
+        self, state: JobState, *, problem: Problem | None = None, report: str | None = None
     ) -> None:
         with self._lock:
             for tally in self._tallies.values():

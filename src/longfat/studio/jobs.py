@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import threading
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import anyio
 from starlette.responses import JSONResponse
@@ -16,27 +15,33 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError
-from longfat.studio.job import Job
-from longfat.studio.plan import JobRequest, make_plan
-from longfat.studio.requests import MOST_LANGUAGES, read_json
+from longfat.studio.broadcast import until_gone
+from longfat.studio.http import MAX_LANGUAGES, HttpError, json_text, read_json
+from longfat.studio.job import Job, JobRequest, make_plan
 from longfat.studio.threads import run_in_threadpool
 from longfat.study.expand import MAX_SEEDS
-from longfat.study.text import LanguageChoice
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from longfat.studio.turns import Member
+    from longfat.studio.job import JobInfo
+    from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
 
-_MOST_KEPT = 50
-_MOST_RUNNING = 8
+_MAX_KEPT = 50
+_MAX_RUNNING = 8
 _JOIN_S = 30.0
 # Progress comes a few times a second from each machine; a page need not see more.
-_LEAST_GAP_S = 0.1
+_MIN_GAP_S = 0.1
+
+
+class JobEvent(TypedDict):
+    """A job has begun or changed; at first one for every job."""
+
+    event: Literal["job"]
+    job: JobInfo
 
 
 class Watcher:
@@ -83,7 +88,7 @@ class Jobs:
         self._workspace = workspace
         self._member = member
         if member is not None:
-            member.turns.join(member.name, self._machines)
+            member.queue.join(member.name, self._machines)
         self._drawing = drawing
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
@@ -110,7 +115,7 @@ class Jobs:
                     f"cases of {plan.study.name} already run: wait for them, or cancel them",
                     status=HTTPStatus.CONFLICT,
                 )
-            if self._closed or len(running) >= _MOST_RUNNING:
+            if self._closed or len(running) >= _MAX_RUNNING:
                 raise HttpError(
                     f"{len(running)} jobs are already running: wait for one of them",
                     status=HTTPStatus.CONFLICT,
@@ -127,7 +132,7 @@ class Jobs:
             )
             self._jobs[job.number] = job
             ended = [number for number, one in self._jobs.items() if not one.is_running]
-            for number in ended[: max(0, len(self._jobs) - _MOST_KEPT)]:
+            for number in ended[: max(0, len(self._jobs) - _MAX_KEPT)]:
                 del self._jobs[number]
         job.start()
         self._notify(job.number)
@@ -145,8 +150,8 @@ class Jobs:
             raise HttpError(f"there is no job {number!r}", status=HTTPStatus.NOT_FOUND)
         return job
 
-    def infos(self) -> list[dict[str, Any]]:
-        """Return all jobs as `JobInfo` of the page's `api/types.ts`, the first one first."""
+    def infos(self) -> list[JobInfo]:
+        """Return all jobs, the first one first."""
         with self._lock:
             jobs = list(self._jobs.values())
         return [job.info() for job in jobs]
@@ -205,7 +210,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
             path=body.maybe_text("path"),
             cases=body.names("cases"),
             seeds=body.maybe_integer("seeds", least=1, most=MAX_SEEDS),
-            language=LanguageChoice(wanted=body.names("languages", most=MOST_LANGUAGES)),
+            languages=body.names("languages", most=MAX_LANGUAGES),
         )
         job = await run_in_threadpool(jobs.start, requested)
         return JSONResponse(job.info(), status_code=HTTPStatus.CREATED)
@@ -221,7 +226,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_send_changes, socket, jobs, watcher)
-                await _until_gone(socket)
+                await until_gone(socket)
                 tasks.cancel_scope.cancel()
         finally:
             jobs.unwatch(watcher)
@@ -244,14 +249,9 @@ async def _send_changes(socket: WebSocket, jobs: Jobs, watcher: Watcher) -> None
             for number in await watcher.changes():
                 with contextlib.suppress(InputError):  # so old that it was dropped
                     await _send(socket, jobs.find(number).info())
-            await asyncio.sleep(_LEAST_GAP_S)
+            await asyncio.sleep(_MIN_GAP_S)
 
 
-async def _send(socket: WebSocket, info: dict[str, Any]) -> None:
-    await socket.send_text(json.dumps({"event": "job", "job": info}, allow_nan=False))
-
-
-async def _until_gone(socket: WebSocket) -> None:
-    """Wait until the page disconnects; it sends no messages."""
-    while (await socket.receive())["type"] != "websocket.disconnect":
-        pass
+async def _send(socket: WebSocket, info: JobInfo) -> None:
+    event: JobEvent = {"event": "job", "job": info}
+    await socket.send_text(json_text(event))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from markupsafe import Markup
 from starlette.responses import JSONResponse
@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
-from longfat.studio.requests import asked_language
+from longfat.studio.http import asked_language
 from longfat.studio.threads import run_in_threadpool
 from longfat.study import read_heading, read_study
 from longfat.study.labs import (
@@ -35,7 +35,72 @@ EXERCISES = "Exercises of your class"
 """The course of labs with exercises that specify none."""
 
 
-class LabBook:
+class TextLanguage(TypedDict):
+    """A language in which a lab's text is available.
+
+    Attributes:
+        code: such as `ru`.
+        label: its name in that language.
+    """
+
+    code: str
+    label: str
+
+
+class LabEntry(TypedDict):
+    """A lab in the list of labs.
+
+    Attributes:
+        name: its name.
+        course: the course's id, by which labs are grouped; the list is in the courses' order.
+        course_title: the course's title.
+        course_about: the course's description; empty if it has none.
+        title: the lab's title.
+        language: the code of the language that the title is in.
+        languages: the languages in which its text is available.
+        has_exercises: it is a lab of the class, with exercises.
+    """
+
+    name: str
+    course: str
+    course_title: str
+    course_about: str
+    title: str
+    language: str
+    languages: list[TextLanguage]
+    has_exercises: bool
+
+
+class WrittenLab(TypedDict):
+    """A lab's text in one language.
+
+    Attributes:
+        name: the lab's name.
+        title: its title.
+        language: the code of the language that it is in.
+        html: cleaned HTML; a code block that is a step is `<pre data-step="h1 h2">`, with nodes
+            separated by spaces.
+    """
+
+    name: str
+    title: str
+    language: str
+    html: str
+
+
+class LabText(WrittenLab):
+    """A lab's text for the page.
+
+    Attributes:
+        languages: the languages in which it is available.
+        has_exercises: it is a lab of the class, with exercises.
+    """
+
+    languages: list[TextLanguage]
+    has_exercises: bool
+
+
+class LabCatalog:
     """The labs. They do not change while the server runs, so each is read once.
 
     Args:
@@ -49,13 +114,13 @@ class LabBook:
         self._titles = cache(self._read_titles)
         self._written = cache(self._read_written)
 
-    def entries(self, language: LanguageChoice = ANY) -> list[dict[str, Any]]:
-        """Return them as `LabEntry` of the page's `api/types.ts`.
+    def entries(self, language: LanguageChoice = ANY) -> list[LabEntry]:
+        """Return them in the order of their courses.
 
         Args:
             language: the language of their titles.
         """
-        found: list[dict[str, Any]] = []
+        found: list[LabEntry] = []
         courses = all_courses()
         titled = self._titles()
         order = sorted_by_course([course for course, _ in titled.values()], courses)
@@ -76,8 +141,8 @@ class LabBook:
             )
         return sorted(found, key=lambda one: (not one["has_exercises"], order.index(one["course"])))
 
-    def text(self, name: str, language: LanguageChoice) -> dict[str, Any]:
-        """Return a lab's text as `LabText` of the page.
+    def text(self, name: str, language: LanguageChoice) -> LabText:
+        """Return a lab's text.
 
         The canvas shows the network, so the text does not.
 
@@ -89,7 +154,8 @@ class LabBook:
             InputError: there is no such lab.
         """
         there = self._labs.find(name).text_files
-        return self._written(name, language.choose(there, of=name) or ENGLISH) | {
+        return {
+            **self._written(name, language.choose(there, of=name) or ENGLISH),
             "languages": _languages(there),
             "has_exercises": name in self._with_exercises,
         }
@@ -105,12 +171,12 @@ class LabBook:
             found[lab.name] = (heading.course or other, {ENGLISH: heading.title} | titles)
         return found
 
-    def _read_written(self, name: str, language: str) -> dict[str, Any]:
+    def _read_written(self, name: str, language: str) -> WrittenLab:
         """Return a lab's text in one of its languages."""
         return _written(self._labs.find(name), LanguageChoice(wanted=(language,)))
 
 
-def _written(lab: StudyFolder, choice: LanguageChoice) -> dict[str, Any]:
+def _written(lab: StudyFolder, choice: LanguageChoice) -> WrittenLab:
     study = read_study(lab.folder, language=choice)
     written = study.text or StudyText(markdown="")
     title = written.title(study.title)
@@ -125,19 +191,19 @@ def _written(lab: StudyFolder, choice: LanguageChoice) -> dict[str, Any]:
     return {"name": lab.name, "title": title, "language": written.language, "html": html}
 
 
-def _languages(codes: Iterable[str]) -> list[dict[str, str]]:
+def _languages(codes: Iterable[str]) -> list[TextLanguage]:
     return [{"code": code, "label": language_of(code).name} for code in codes]
 
 
-def lab_routes(book: LabBook) -> list[BaseRoute]:
+def lab_routes(catalog: LabCatalog) -> list[BaseRoute]:
     """Return the routes of labs."""
 
     async def labs(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(book.entries, asked_language(request)))
+        return JSONResponse(await run_in_threadpool(catalog.entries, asked_language(request)))
 
     async def lab(request: Request) -> Response:
         name, language = request.path_params["name"], asked_language(request)
-        return JSONResponse(await run_in_threadpool(book.text, name, language))
+        return JSONResponse(await run_in_threadpool(catalog.text, name, language))
 
     return [
         Route("/api/labs", labs, methods=["GET"]),

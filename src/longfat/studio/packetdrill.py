@@ -14,7 +14,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
@@ -26,14 +26,20 @@ from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.packetdrill import IP_VERSIONS, ScriptFile, Settings, Task, tasks_of
 from longfat.packetdrill.find import SUFFIX
-from longfat.studio.error_responses import problem_of
-from longfat.studio.guarded_files import Base, GuardedFiles
-from longfat.studio.http_error import HttpError
-from longfat.studio.listing import list_files
-from longfat.studio.requests import asked_name, base_of, read_json
+from longfat.packetdrill.run import Difference, Failure
+from longfat.studio.formats import FileEntry, list_files
+from longfat.studio.guarded_files import Base, GuardedFiles, base_of
+from longfat.studio.http import (
+    RUNS,
+    HttpError,
+    JsonAnswer,
+    Problem,
+    asked_name,
+    problem_of,
+    read_json,
+)
+from longfat.studio.machine_queue import MachineAccess
 from longfat.studio.threads import run_in_threadpool
-from longfat.studio.turns import MachineTurns
-from longfat.studio.urls import RUNS
 from longfat.studio.workspace import path_parts
 
 if TYPE_CHECKING:
@@ -44,16 +50,19 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from longfat.packetdrill import Report
-    from longfat.studio.turns import Member
+    from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
 
-LARGEST_SEED = 2**53 - 1
+MAX_SEED = 2**53 - 1
 """Larger whole numbers are no longer exact in a browser."""
 
-_MOST_BYTES = 1 << 20
-_MOST_KEPT = 8
-_MOST_RUNNING = 4
-_LARGEST_CAPTURE_BYTES = 16 << 20
+PacketdrillStatus: TypeAlias = Literal["passed", "failed", "valid", "invalid", "broken"]
+"""The outcome of a script."""
+
+_MAX_BYTES = 1 << 20
+_MAX_KEPT = 8
+_MAX_RUNNING = 4
+_MAX_CAPTURE_BYTES = 16 << 20
 _LOOK_S = 0.3
 _END_S = 30.0
 
@@ -63,15 +72,15 @@ class _CancelledError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """What a page asks to run: `PacketdrillRequest` of its `api/types.ts`.
+class PacketdrillRequest:
+    """A request to run a script.
 
     Attributes:
         path: the script's file, below the workspace.
         text: its text, which need not be saved yet.
         root: the folder that the script sees: that of the file, or one above it; empty
             for the workspace.
-        kernel: the kernel's series.
+        kernel: the kernel's series; None for the newest that is built.
         ip_version: the version of IP; None for that of the script, or IPv4.
         seed: decides all random numbers.
     """
@@ -79,9 +88,127 @@ class RunRequest:
     path: str
     text: str
     root: str | None = None
-    kernel: str = NEWEST
+    kernel: str | None = None
     ip_version: str | None = None
     seed: int = 1
+
+
+class PacketdrillExample(TypedDict):
+    """An example of a script.
+
+    Attributes:
+        name: the name of its file.
+        text: its text.
+    """
+
+    name: str
+    text: str
+
+
+class PacketdrillOverview(TypedDict):
+    """The scripts of the workspace.
+
+    Attributes:
+        scripts: their files.
+        examples: scripts to begin with.
+        ip_versions: what a script may be run with.
+    """
+
+    scripts: list[FileEntry]
+    examples: list[PacketdrillExample]
+    ip_versions: list[str]
+
+
+class PacketdrillScript(TypedDict):
+    """A script that was opened.
+
+    Attributes:
+        path: its file.
+        text: its text.
+        version: the file's version, to be sent with what is saved.
+    """
+
+    path: str
+    text: str
+    version: str
+
+
+class SavedScript(TypedDict):
+    """A script that was saved.
+
+    Attributes:
+        version: the file's new version.
+    """
+
+    version: str
+
+
+class PacketdrillFailure(TypedDict):
+    """Why a script failed.
+
+    Attributes:
+        line: where in the script; 0 if unknown.
+        column: likewise; null if unknown.
+        message: why.
+        event: the event of the script that it is about; null if unknown.
+        expected: what a call or command should have given; null if it is about none.
+        actual: what it gave.
+        expected_ns: when it should have happened, since the script's start; null if at any time.
+        actual_ns: when it happened; null if it did not.
+        differences: the fields that differ.
+        sent: the packet that the kernel actually sent; null if it is about none.
+    """
+
+    line: int
+    column: int | None
+    message: str
+    event: str | None
+    expected: str | None
+    actual: str | None
+    expected_ns: int | None
+    actual_ns: int | None
+    differences: list[Difference]
+    sent: str | None
+
+
+class PacketdrillReport(TypedDict):
+    """The outcome of a script.
+
+    Attributes:
+        script: its file.
+        ip_version: the version of IP.
+        status: the outcome; `broken` if it could not run.
+        error: why there is no result; null if there is one.
+        failure: why it failed; null if it did not.
+        warnings: differences that the script allows.
+        output: the end of what its commands printed.
+        kernel: the kernel's release.
+        capture: identifies its packets; null if there are none.
+        events: how many of its events were played.
+        packets: how many packets the kernel sent as the script has it.
+        virtual_s: how long it took, in virtual time.
+        wall_s: how long it took, with its machine's boot.
+        late_s: by how much the latest of the script's own events was late.
+        deviation_s: the largest deviation of a packet from its expected time; null if none has one.
+        deviation_line: the line of that packet.
+    """
+
+    script: str
+    ip_version: str
+    status: PacketdrillStatus
+    error: Problem | None
+    failure: PacketdrillFailure | None
+    warnings: list[PacketdrillFailure]
+    output: str
+    kernel: str
+    capture: str | None
+    events: NotRequired[int]
+    packets: NotRequired[int]
+    virtual_s: NotRequired[float]
+    wall_s: NotRequired[float]
+    late_s: NotRequired[float]
+    deviation_s: NotRequired[float | None]
+    deviation_line: NotRequired[int | None]
 
 
 class PacketdrillScripts:
@@ -94,8 +221,8 @@ class PacketdrillScripts:
 
     def __init__(self, workspace: Workspace, *, member: Member | None = None) -> None:
         self._workspace = workspace
-        self._files = GuardedFiles(workspace, most_bytes=_MOST_BYTES)
-        self._turns = MachineTurns(member)
+        self._files = GuardedFiles(workspace, most_bytes=_MAX_BYTES)
+        self._machines = MachineAccess(member)
         self._lock = threading.Lock()
         self._running: set[threading.Event] = set()
         self._closed = False
@@ -104,8 +231,8 @@ class PacketdrillScripts:
         self._captures: OrderedDict[str, Path] = OrderedDict()
         self._numbers = itertools.count(1)
 
-    def overview(self) -> dict[str, Any]:
-        """Return `PacketdrillOverview` of the page: the scripts, and the examples."""
+    def overview(self) -> PacketdrillOverview:
+        """Return the scripts, and the examples."""
         entries = list_files(self._workspace, besides=RUNS)
         examples = sorted(folder("examples").joinpath("packetdrill").glob(f"*{SUFFIX}"))
         return {
@@ -116,7 +243,7 @@ class PacketdrillScripts:
             "ip_versions": list(IP_VERSIONS),
         }
 
-    def open_script(self, path: str) -> dict[str, Any]:
+    def open_script(self, path: str) -> PacketdrillScript:
         """Return a script's path, text and version.
 
         Raises:
@@ -129,22 +256,19 @@ class PacketdrillScripts:
         """Write a script; as `GuardedFiles.write`."""
         return self._files.write(_checked(path), text, base=base)
 
-    def check(self, path: str, text: str) -> list[dict[str, Any]]:
-        """Return the problems of a script, as a list of `Problem` of the page."""
+    def check(self, path: str, text: str) -> list[Problem]:
+        """Return the problems of a script."""
         file = ScriptFile(path=self._workspace.root / _checked(path), root=self._workspace.root)
         (task,) = _tasks(file, text, ())
         error = task.check().error
         return [] if error is None else [problem_of(error)]
 
-    def run(self, requested: RunRequest, *, stop: threading.Event) -> dict[str, Any]:
+    def run(self, requested: PacketdrillRequest, *, stop: threading.Event) -> PacketdrillReport:
         """Run a script.
 
         Args:
             requested: what to run.
             stop: ends it when it is set.
-
-        Returns:
-            `PacketdrillReport` of the page.
 
         Raises:
             InputError: a path is wrong, there is no such kernel, or the run was cancelled.
@@ -155,14 +279,14 @@ class PacketdrillScripts:
             file = self._script_file(requested)
             versions = () if requested.ip_version is None else (requested.ip_version,)
             (task,) = _tasks(file, requested.text, versions)
-            kernel = kernels.find(requested.kernel)
+            kernel = kernels.find(requested.kernel or NEWEST)
 
         def check_stop(_: float) -> None:
             if stop.is_set():
                 raise _CancelledError
 
         number = str(next(self._numbers))
-        with self._counted(stop), self._turns.turn(f"packetdrill {requested.path}"):
+        with self._counted(stop), self._machines.turn(f"packetdrill {requested.path}"):
             capture = self._captures_folder() / f"{number}.pcap"
             try:
                 report = task.run(
@@ -201,7 +325,7 @@ class PacketdrillScripts:
             time.sleep(_LOOK_S / 3)
         self._stack.close()
 
-    def _script_file(self, requested: RunRequest) -> ScriptFile:
+    def _script_file(self, requested: PacketdrillRequest) -> ScriptFile:
         *folders, name = path_parts(_checked(requested.path))
         own = self._folder_of("/".join(folders))
         root = own if requested.root is None else self._folder_of(requested.root)
@@ -217,9 +341,9 @@ class PacketdrillScripts:
         with self._lock:
             if self._closed:
                 raise HttpError("the studio is shutting down", status=HTTPStatus.CONFLICT)
-            if len(self._running) >= _MOST_RUNNING:
+            if len(self._running) >= _MAX_RUNNING:
                 raise HttpError(
-                    f"{_MOST_RUNNING} scripts are already running: wait for one of them",
+                    f"{_MAX_RUNNING} scripts are already running: wait for one of them",
                     status=HTTPStatus.CONFLICT,
                 )
             self._running.add(stop)
@@ -239,33 +363,62 @@ class PacketdrillScripts:
         """Keep the packets of a run, and no longer those of the oldest one."""
         if not capture.exists():
             return None
-        if capture.stat().st_size > _LARGEST_CAPTURE_BYTES:
+        if capture.stat().st_size > _MAX_CAPTURE_BYTES:
             capture.unlink()
             return None
         with self._lock:
             self._captures[number] = capture
-            while len(self._captures) > _MOST_KEPT:
+            while len(self._captures) > _MAX_KEPT:
                 self._captures.popitem(last=False)[1].unlink(missing_ok=True)
         return number
 
     def _report(
         self, report: Report, *, path: str, kernel: str, capture: str | None
-    ) -> dict[str, Any]:
+    ) -> PacketdrillReport:
         error = report.error
         problem = None if error is None else problem_of(error)
         if problem is not None:
             below = problem["message"].replace(f"{self._workspace.root}/", "")
             problem = {**problem, "message": below}
-        return {
+        status = cast("PacketdrillStatus", report.status)
+        answer: PacketdrillReport = {
+            "script": path,
+            "ip_version": report.task.settings.ip_version,
+            "status": status,
+            "error": problem,
             "failure": None,
             "warnings": [],
             "output": "",
-            **report.to_json(),
-            "script": path,
-            "error": problem,
             "kernel": kernel,
             "capture": capture,
         }
+        if (result := report.result) is not None:
+            if result.failure is not None:
+                answer["failure"] = _failure(report, result.failure)
+            answer["warnings"] = [_failure(report, failure) for failure in result.warnings]
+            answer["output"] = result.output
+            answer["events"], answer["packets"] = result.events, result.packets
+            answer["virtual_s"], answer["wall_s"] = result.virtual_s, result.wall_s
+            answer["late_s"] = result.late_s
+            answer["deviation_s"] = result.deviation_s
+            answer["deviation_line"] = result.deviation_line
+        return answer
+
+
+def _failure(report: Report, failure: Failure) -> PacketdrillFailure:
+    event = None if report.script is None else report.script.event_at(failure.line)
+    return {
+        "line": failure.line,
+        "column": None if event is None else event.place.column,
+        "message": failure.message,
+        "event": None if event is None else event.text(),
+        "expected": failure.expected,
+        "actual": failure.actual,
+        "expected_ns": failure.expected_ns,
+        "actual_ns": failure.actual_ns,
+        "differences": list(failure.differences),
+        "sent": None if failure.sent is None else failure.sent.text(),
+    }
 
 
 def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
@@ -281,13 +434,14 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
 
     async def save(request: Request) -> Response:
         body = await read_json(request)
-        path, text = body.name("path"), body.text("text", most=_MOST_BYTES)
+        path, text = body.name("path"), body.text("text", most=_MAX_BYTES)
         version = await run_in_threadpool(scripts.save, path, text, base=base_of(body))
-        return JSONResponse({"version": version})
+        answer: SavedScript = {"version": version}
+        return JSONResponse(answer)
 
     async def check(request: Request) -> Response:
         body = await read_json(request)
-        path, text = body.name("path"), body.text("text", most=_MOST_BYTES)
+        path, text = body.name("path"), body.text("text", most=_MAX_BYTES)
         return JSONResponse(await run_in_threadpool(scripts.check, path, text))
 
     async def run(request: Request) -> Response:
@@ -295,12 +449,12 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
         version = body.maybe_name("ip_version")
         if version not in (None, *IP_VERSIONS):
             raise InputError(f"ip_version: found {version!r}, expected {', '.join(IP_VERSIONS)}")
-        seed = body.maybe_integer("seed", least=0, most=LARGEST_SEED)
-        requested = RunRequest(
+        seed = body.maybe_integer("seed", least=0, most=MAX_SEED)
+        requested = PacketdrillRequest(
             path=body.name("path"),
-            text=body.text("text", most=_MOST_BYTES),
+            text=body.text("text", most=_MAX_BYTES),
             root=body.maybe_text("root"),
-            kernel=body.maybe_name("kernel") or NEWEST,
+            kernel=body.maybe_name("kernel"),
             ip_version=version,
             seed=1 if seed is None else seed,
         )
@@ -313,7 +467,7 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
 
         watcher = asyncio.create_task(watch())
         try:
-            return JSONResponse(await run_in_threadpool(scripts.run, requested, stop=stop))
+            return JsonAnswer(await run_in_threadpool(scripts.run, requested, stop=stop))
         finally:
             watcher.cancel()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
@@ -26,9 +26,8 @@ from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.display_filter import MAX_CHARACTERS
 from longfat.engine.machine import START_OF_TIME_S
 from longfat.errors import InputError
-from longfat.studio.http_error import HttpError
-from longfat.studio.requests import asked_name, asked_names
-from longfat.studio.saved_runs import load_kept
+from longfat.studio.http import HttpError, asked_name, asked_names
+from longfat.studio.saved_runs import load_saved
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -37,15 +36,48 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from longfat.studio.live.sessions import LiveSessions
+    from longfat.analysis.packets.records import PacketPage, TimeSequence
+    from longfat.studio.live.session import LiveSessions
     from longfat.studio.packetdrill import PacketdrillScripts
     from longfat.studio.workspace import Workspace
 
 _NAMING = ("session", "capture", "start", "run", "probe", "script")
 """The parameters of the URL's query that name a capture."""
 
-_MOST_OPENED = 3
-_LARGEST = 2**53
+_MAX_OPENED = 3
+_MAX_VALUE = 2**53
+
+
+class SavedCapture(TypedDict):
+    """A saved capture of a run.
+
+    Attributes:
+        name: the probe's name.
+        interface: the interface.
+    """
+
+    name: str
+    interface: str
+
+
+class PacketPlace(TypedDict):
+    """Where a packet is in the list.
+
+    Attributes:
+        row: its row, from 0.
+    """
+
+    row: int
+
+
+class PacketText(TypedDict):
+    """All that is known of a packet.
+
+    Attributes:
+        text: as `longfat packets --details` prints it.
+    """
+
+    text: str
 
 
 class OpenedCaptures:
@@ -88,14 +120,14 @@ class OpenedCaptures:
                         path, name=name, epoch_ns=epoch_ns, decoder=choose_decoder()
                     )
             self._known.move_to_end(key)
-            while len(self._known) > _MOST_OPENED:
+            while len(self._known) > _MAX_OPENED:
                 self._known.popitem(last=False)
             return self._known[key]
 
-    def names(self, path: str) -> list[dict[str, str]]:
+    def names(self, path: str) -> list[SavedCapture]:
         """Return the captures of a run: each probe's name and its interface."""
         with self._workspace.relative_paths():
-            run = load_kept(self._workspace, path)
+            run = load_saved(self._workspace, path)
         return [{"name": name, "interface": of} for name, of in captures_of(run).items()]
 
     def _file(self, request: Request) -> tuple[str, Path, int]:
@@ -114,7 +146,7 @@ class OpenedCaptures:
         (path, *_) = asked_names(request, "run")
         (probe, *_) = asked_names(request, "probe")
         with self._workspace.relative_paths():
-            run = load_kept(self._workspace, path)
+            run = load_saved(self._workspace, path)
             return f"{path}: {probe}", capture_path(run, probe), round(run.epoch_s * 1e9)
 
 
@@ -150,20 +182,24 @@ def packet_routes(
         answering(lambda one, _: one.about(), "/api/packets"),
         answering(_page, "/api/packet-rows"),
         answering(_place, "/api/packet-place"),
-        answering(lambda one, ask: {"text": one.details(_whole(ask, "number"))}, "/api/packet"),
+        answering(_details, "/api/packet"),
         answering(lambda one, ask: one.followed(_whole(ask, "stream")), "/api/packet-stream"),
         answering(_sequence, "/api/packet-sequence"),
     ]
 
 
-def _page(opened: DecodedCapture, request: Request) -> dict[str, Any]:
+def _page(opened: DecodedCapture, request: Request) -> PacketPage:
     count = _whole(request, "count")
     if count > MAX_ROWS:
         raise InputError(f"count: at most {MAX_ROWS} packets at once")
     return opened.page(_filter(request), start=_whole(request, "from"), count=count)
 
 
-def _place(opened: DecodedCapture, request: Request) -> dict[str, int]:
+def _details(opened: DecodedCapture, request: Request) -> PacketText:
+    return {"text": opened.details(_whole(request, "number"))}
+
+
+def _place(opened: DecodedCapture, request: Request) -> PacketPlace:
     """Return the row of the list that has a time, or a packet."""
     text = _filter(request)
     if asked_name(request, "number") is not None:
@@ -171,7 +207,7 @@ def _place(opened: DecodedCapture, request: Request) -> dict[str, int]:
     return {"row": opened.row_at(text, time_s=_number(request, "time"))}
 
 
-def _sequence(opened: DecodedCapture, request: Request) -> dict[str, Any]:
+def _sequence(opened: DecodedCapture, request: Request) -> TimeSequence:
     words = asked_name(request, "reverse")
     reverse = None if words is None else words == "true"
     return opened.time_sequence(_whole(request, "stream"), reverse=reverse)
@@ -186,7 +222,7 @@ def _filter(request: Request) -> str:
 
 def _whole(request: Request, name: str) -> int:
     text = asked_name(request, name) or ""
-    if not (text.isascii() and text.isdecimal()) or len(text) > 16 or int(text) > _LARGEST:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 16 or int(text) > _MAX_VALUE:
         raise InputError(f"the URL's query needs {name}=N, a whole number")
     return int(text)
 

@@ -12,15 +12,15 @@ import json
 import threading
 import time
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, cast
 
-from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from longfat.common.decoding import Decoder, parse_json
 from longfat.errors import InputError
-from longfat.studio.pages import Pages
-from longfat.studio.requests import asked_name, read_json
+from longfat.studio.assignments.events import ExerciseEvent
+from longfat.studio.broadcast import Pages
+from longfat.studio.http import JsonAnswer, asked_name, read_json
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from longfat.studio.requests import RequestBody
+    from longfat.studio.http import JsonAnswer, RequestBody
     from longfat.studio.workspace import Workspace
 
 FOLDER = "progress"
 """The folder of the workspace for the progress."""
 
-MOST_ENTRIES = 400
+MAX_ENTRIES = 400
 """The maximum number of steps, of claims and of answers of a lab."""
 
-_MOST_KEY = 300
-_MOST_LINES = 256
-_MOST_ANSWER = 2000
-_MOST_BYTES = 1 << 20
-_MOST_CHANGES = 1 << 31
+_MAX_KEY = 300
+_MAX_LINES = 256
+_MAX_ANSWER = 2000
+_MAX_BYTES = 1 << 20
+_MAX_CHANGES = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class ExerciseProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class LabProgress:
     """The progress in a lab.
 
     Attributes:
@@ -125,12 +125,8 @@ class Progress:
     checks: dict[str, int] = field(default_factory=dict)
     changed_s: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as `LabProgress` of the page's `api/types.ts`."""
-        return asdict(self)
-
-    def summary(self) -> dict[str, Any]:
-        """Return the counts, as `ProgressSummary` of the page."""
+    def summary(self) -> ProgressSummary:
+        """Return the counts."""
         return {
             "lab": self.lab,
             "steps": sum(one.done for one in self.steps.values()),
@@ -146,7 +142,93 @@ class Progress:
         }
 
 
-_PROGRESS = Decoder(Progress)
+class ProgressSummary(TypedDict):
+    """The progress in a lab in numbers.
+
+    Attributes:
+        lab: its name.
+        steps: how many steps are done.
+        step_count: how many there are.
+        claims: how many claims held.
+        claim_count: how many there are.
+        answers: how many answers were right.
+        answer_count: how many questions there are.
+        points: the points of the exercises that were checked.
+        most_points: the points that these can give.
+        checks: how often exercises were checked.
+        changed_s: when it changed, in seconds since 1970.
+    """
+
+    lab: str
+    steps: int
+    step_count: int
+    claims: int
+    claim_count: int
+    answers: int
+    answer_count: int
+    points: float
+    most_points: float
+    checks: int
+    changed_s: float
+
+
+class ProgressChange(TypedDict, total=False):
+    """Changes made on a page in a lab: entries to add, and new counts; as of `LabProgress`."""
+
+    steps: dict[str, StepProgress]
+    step_count: int
+    claims: dict[str, bool]
+    claim_count: int
+    answers: dict[str, AnswerProgress]
+    answer_count: int
+    exercises: dict[str, ExerciseProgress]
+    checks: dict[str, int]
+
+
+class AllProgressEvent(TypedDict):
+    """The first event: the progress in all labs that were started.
+
+    Attributes:
+        labs: by the labs' names.
+    """
+
+    event: Literal["hello"]
+    labs: dict[str, LabProgress]
+
+
+class ProgressChangedEvent(TypedDict):
+    """The progress in a lab has changed.
+
+    Attributes:
+        page: the page that did it; empty for the server.
+        lab: the lab.
+        change: the change.
+    """
+
+    event: Literal["progress"]
+    page: str
+    lab: str
+    change: ProgressChange
+
+
+class ProgressForgottenEvent(TypedDict):
+    """The progress in a lab was reset.
+
+    Attributes:
+        page: the page that did it.
+        lab: the lab.
+    """
+
+    event: Literal["forgotten"]
+    page: str
+    lab: str
+
+
+ProgressEvent: TypeAlias = AllProgressEvent | ProgressChangedEvent | ProgressForgottenEvent
+"""An event of progress."""
+
+
+_PROGRESS = Decoder(LabProgress)
 _STEP = Decoder(StepProgress)
 _ANSWER = Decoder(AnswerProgress)
 
@@ -161,7 +243,7 @@ class Counts(Protocol):
         """Return how often each exercise of a lab was checked, by its name."""
 
 
-class ProgressBook:
+class ProgressStore:
     """The progress in all labs of a workspace; from any thread.
 
     Args:
@@ -178,9 +260,9 @@ class ProgressBook:
         self._lock = threading.Lock()
         # By lab, kind and key: the page that changed an entry last, and its number for that.
         self._numbers: dict[tuple[str, str, str], tuple[str, int]] = {}
-        self.pages = Pages()
+        self.pages: Pages[ProgressEvent | ExerciseEvent] = Pages()
 
-    def read(self, lab: str) -> Progress:
+    def read(self, lab: str) -> LabProgress:
         """Return the progress in a lab; an unreadable file counts as none.
 
         Raises:
@@ -189,7 +271,7 @@ class ProgressBook:
         self._workspace.labs.find(lab)
         return self._read(lab)
 
-    def change(self, lab: str, body: RequestBody) -> Progress:
+    def change(self, lab: str, body: RequestBody) -> LabProgress:
         """Merge a page's changes into the progress in a lab, and send them to the other pages.
 
         A page's requests may be processed in another order than it sent them, so it
@@ -204,7 +286,7 @@ class ProgressBook:
         answers = {key: _answer(key, value) for key, value in body.object("answers").items()}
         claims = {key: _held(key, value) for key, value in body.object("claims").items()}
         counted = {
-            name: body.maybe_integer(name, least=0, most=MOST_ENTRIES)
+            name: body.maybe_integer(name, least=0, most=MAX_ENTRIES)
             for name in ("step_count", "claim_count", "answer_count")
         }
         counts: dict[str, Any] = {
@@ -222,7 +304,7 @@ class ProgressBook:
             change,
             counts,
             page=body.maybe_name("page") or "",
-            number=body.maybe_integer("number", least=0, most=_MOST_CHANGES) or 0,
+            number=body.maybe_integer("number", least=0, most=_MAX_CHANGES) or 0,
         )
 
     def note_exercises(self, lab: str, exercises: Mapping[str, ExerciseProgress]) -> None:
@@ -241,7 +323,7 @@ class ProgressBook:
         *,
         page: str,
         number: int = 0,
-    ) -> Progress:
+    ) -> LabProgress:
         """Add entries to the progress in a lab."""
         with self._lock:
             now = self._read(lab)
@@ -257,21 +339,24 @@ class ProgressBook:
                 name: getattr(now, name) | dict(new) for name, new in change.items()
             }
             for name, found in entries.items():
-                if len(found) > MOST_ENTRIES:
+                if len(found) > MAX_ENTRIES:
                     raise InputError(
-                        f"{name}: {len(found)} entries, and at most {MOST_ENTRIES} are allowed"
+                        f"{name}: {len(found)} entries, and at most {MAX_ENTRIES} are allowed"
                     )
             new = replace(now, changed_s=time.time(), **(entries | dict(counts)))
             self._write(new)
             for name, made in change.items():
                 self._numbers |= {(lab, name, key): (page, number) for key in made}
             # Only the changes: another page may have sent some meanwhile.
-            entries_sent = {
-                name: {key: _plain(value) for key, value in entry.items()}
-                for name, entry in change.items()
-                if entry
-            }
-            self.pages.send("progress", page=page, lab=lab, change={**entries_sent, **counts})
+            changes = {name: entry for name, entry in change.items() if entry} | dict(counts)
+            self.pages.send(
+                {
+                    "event": "progress",
+                    "page": page,
+                    "lab": lab,
+                    "change": cast("ProgressChange", changes),
+                }
+            )
         return new
 
     def _is_outdated(self, entry: tuple[str, str, str], page: str, number: int) -> bool:
@@ -279,7 +364,7 @@ class ProgressBook:
         last_page, last = self._numbers.get(entry, ("", 0))
         return last_page == page and last > number
 
-    def forget(self, lab: str, *, page: str = "") -> Progress:
+    def forget(self, lab: str, *, page: str = "") -> LabProgress:
         """Reset the progress in a lab, in the other pages as well.
 
         Args:
@@ -291,37 +376,33 @@ class ProgressBook:
         """
         self._workspace.labs.find(lab)
         with self._lock:
-            self._write(empty := Progress(lab=lab, checks=self._counts.checks(lab)))
-            self.pages.send("forgotten", page=page, lab=lab)
+            self._write(empty := LabProgress(lab=lab, checks=self._counts.checks(lab)))
+            self.pages.send({"event": "forgotten", "page": page, "lab": lab})
         return empty
 
-    def all(self) -> list[Progress]:
+    def all(self) -> list[LabProgress]:
         """Return the progress in all labs that were started, the most recent first."""
         names = set(self._counts.labs())
         with contextlib.suppress(InputError):
             files = self._workspace.folder(FOLDER).glob("*.json")
-            names |= set(itertools.islice((one.stem for one in files), MOST_ENTRIES))
+            names |= set(itertools.islice((one.stem for one in files), MAX_ENTRIES))
         begun = [one for one in map(self._read, sorted(names)) if one.changed_s or one.checks]
         return sorted(begun, key=lambda one: one.changed_s, reverse=True)
 
-    def _read(self, lab: str) -> Progress:
+    def _read(self, lab: str) -> LabProgress:
         try:
-            data = self._workspace.read(_path(lab), most_bytes=_MOST_BYTES)
-            found: Progress = _PROGRESS.decode(
+            data = self._workspace.read(_path(lab), most_bytes=_MAX_BYTES)
+            found: LabProgress = _PROGRESS.decode(
                 parse_json(data, where=_path(lab)), where=_path(lab), error=InputError
             )
         except (InputError, ValueError):
-            found = Progress(lab=lab)
+            found = LabProgress(lab=lab)
         return replace(found, lab=lab, checks=self._counts.checks(lab))
 
-    def _write(self, progress: Progress) -> None:
+    def _write(self, progress: LabProgress) -> None:
         self._workspace.folder(FOLDER, make=True)
-        text = json.dumps(progress.to_json(), indent=1, ensure_ascii=False)
+        text = json.dumps(asdict(progress), indent=1, ensure_ascii=False)
         self._workspace.write(_path(progress.lab), text.encode())
-
-
-def _plain(value: int | StepProgress | AnswerProgress | ExerciseProgress) -> Any:
-    return value if isinstance(value, int) else asdict(value)
 
 
 def _path(lab: str) -> str:
@@ -330,15 +411,15 @@ def _path(lab: str) -> str:
 
 def _step(key: str, value: object) -> StepProgress:
     found: StepProgress = _STEP.decode(value, where=f"steps.{key[:40]}", error=InputError)
-    if len(found.good) > _MOST_LINES or any(len(one) > _MOST_KEY for one in found.good):
+    if len(found.good) > _MAX_LINES or any(len(one) > _MAX_KEY for one in found.good):
         raise InputError(f"steps.{key[:40]}: more lines than a step has")
     return found
 
 
 def _answer(key: str, value: object) -> AnswerProgress:
     found: AnswerProgress = _ANSWER.decode(value, where=f"answers.{key[:40]}", error=InputError)
-    if len(found.text) > _MOST_ANSWER:
-        raise InputError(f"answers.{key[:40]}: longer than {_MOST_ANSWER} characters")
+    if len(found.text) > _MAX_ANSWER:
+        raise InputError(f"answers.{key[:40]}: longer than {_MAX_ANSWER} characters")
     return found
 
 
@@ -349,44 +430,41 @@ def _held(key: str, value: object) -> bool:
 
 
 def _check_key(key: str) -> None:
-    if not key or len(key) > _MOST_KEY:
-        raise InputError(f"{key[:40]!r}: expected a name of 1 to {_MOST_KEY} characters")
+    if not key or len(key) > _MAX_KEY:
+        raise InputError(f"{key[:40]!r}: expected a name of 1 to {_MAX_KEY} characters")
     try:
         key.encode()
     except UnicodeEncodeError:
         raise InputError("a name holds half of a surrogate pair") from None
 
 
-def progress_routes(book: ProgressBook) -> list[BaseRoute]:
+def progress_routes(store: ProgressStore) -> list[BaseRoute]:
     """Return the routes of progress."""
 
     async def listed(request: Request) -> Response:
         del request
-        found: list[Mapping[str, Any]] = [
-            one.summary() for one in await run_in_threadpool(book.all)
-        ]
-        return JSONResponse(found)
+        return JsonAnswer([one.summary() for one in await run_in_threadpool(store.all)])
 
     async def show(request: Request) -> Response:
-        found = await run_in_threadpool(book.read, request.path_params["name"])
-        return JSONResponse(found.to_json())
+        found = await run_in_threadpool(store.read, request.path_params["name"])
+        return JsonAnswer(found)
 
     async def change(request: Request) -> Response:
         body = await read_json(request)
-        found = await run_in_threadpool(book.change, request.path_params["name"], body)
-        return JSONResponse(found.to_json())
+        found = await run_in_threadpool(store.change, request.path_params["name"], body)
+        return JsonAnswer(found)
 
     async def forget(request: Request) -> Response:
         lab, page = request.path_params["name"], asked_name(request, "page") or ""
-        found = await run_in_threadpool(lambda: book.forget(lab, page=page))
-        return JSONResponse(found.to_json())
+        found = await run_in_threadpool(lambda: store.forget(lab, page=page))
+        return JsonAnswer(found)
 
-    async def whole() -> dict[str, Any]:
-        found = await run_in_threadpool(book.all)
-        return {"labs": {one.lab: one.to_json() for one in found}}
+    async def whole() -> AllProgressEvent:
+        found = await run_in_threadpool(store.all)
+        return {"event": "hello", "labs": {one.lab: one for one in found}}
 
     async def events(socket: WebSocket) -> None:
-        await book.pages.serve(socket, whole)
+        await store.pages.serve(socket, whole)
 
     place = "/api/labs/{name}/progress"
     return [

@@ -28,8 +28,7 @@ from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.connections import Connections, HeadDeadlineProtocol, accept_all
-from longfat.studio.credentials import ONLY_USER, Credentials, Tokens, new_token
-from longfat.studio.server_proof import ServerProof
+from longfat.studio.credentials import ONLY_USER, Credentials, ServerProof, Tokens, new_token
 from longfat.studio.state import WorkspaceState, workspace_id
 from longfat.studio.workspace import Workspace
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-_LARGEST_MESSAGE = 4 * 1024**2
+_MAX_MESSAGE_BYTES = 4 * 1024**2
 _GRACE_S = 3
 _END_WITHIN_S = 10.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -146,7 +145,7 @@ def run_server(
         lifespan="on",
         proxy_headers=False,
         server_header=False,
-        ws_max_size=_LARGEST_MESSAGE,
+        ws_max_size=_MAX_MESSAGE_BYTES,
         timeout_graceful_shutdown=_GRACE_S,
         ssl_certfile=address.tls_cert,
         ssl_keyfile=address.tls_key,

@@ -2,7 +2,7 @@
 
 It is stored in the user's state folder (`$XDG_STATE_HOME`, else `~/.local/state`), in a private
 folder for each workspace, and not in the workspace itself, which may be shared, copied or
-given away. One studio at a time uses it: it holds a lock.
+given away. One studio at a time uses it: it holds a lock. Only the owner may read its files.
 """
 
 from __future__ import annotations
@@ -14,16 +14,72 @@ import json
 import os
 import secrets
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import HostError
-from longfat.studio.credentials import SHORTEST_TOKEN
-from longfat.studio.private_file import PrivateFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
+
+MAX_BYTES = 4096
+"""How many bytes of a file are read, unless the reader says otherwise."""
+
+_OURS_ALONE = 0o077
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateFile:
+    """A file that only its owner may read.
+
+    Attributes:
+        path: where it is, in a private folder.
+    """
+
+    path: Path
+
+    def read(self, *, max_bytes: int = MAX_BYTES) -> str | None:
+        """Return its content; None if we do not own it, or others may read or write it.
+
+        Args:
+            max_bytes: how many bytes of it are read.
+        """
+        try:
+            file = os.open(self.path, _READ)
+        except OSError:
+            return None
+        with os.fdopen(file, "rb") as stream:
+            about = os.fstat(file)
+            if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid():
+                return None
+            if about.st_mode & _OURS_ALONE:
+                return None
+            return stream.read(max_bytes).decode("ascii", "replace").strip()
+
+    def write(self, text: str) -> None:
+        """Replace its content.
+
+        Raises:
+            HostError: it cannot be written.
+        """
+        hidden = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
+        try:
+            try:
+                with os.fdopen(os.open(hidden, _NEW, 0o600), "w") as file:
+                    file.write(text)
+                hidden.replace(self.path)
+            finally:
+                hidden.unlink(missing_ok=True)
+        except OSError as error:
+            raise HostError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+
+MIN_TOKEN = 32
+"""The minimum number of characters of a stored token that is used again."""
 
 VARIABLE = "XDG_STATE_HOME"
 _TOKEN = "token"
@@ -33,7 +89,7 @@ _CLASS = "class.json"
 _SESSIONS, _CLASS_SESSIONS = "sessions.json", "class-sessions.json"
 _SECRET = "proof-secret"
 _SECRET_BYTES = 32
-_LARGEST_CLASS = 1 << 20
+_MAX_CLASS_BYTES = 1 << 20
 
 
 def workspace_id(workspace: Path) -> str:
@@ -107,7 +163,7 @@ class WorkspaceState:
         It is safe in a file that we own and nobody else may read.
         """
         token = self._file(_TOKEN).read()
-        return token if token and len(token) >= SHORTEST_TOKEN else None
+        return token if token and len(token) >= MIN_TOKEN else None
 
     def keep_token(self, token: str) -> None:
         """Store the token of this workspace.
@@ -125,14 +181,14 @@ class WorkspaceState:
     def class_tokens(self) -> dict[str, str]:
         """Return the tokens of a class, by its students' folders; none if they are not safe."""
         try:
-            found = json.loads(self._file(_CLASS).read(max_bytes=_LARGEST_CLASS) or "{}")
+            found = json.loads(self._file(_CLASS).read(max_bytes=_MAX_CLASS_BYTES) or "{}")
         except (ValueError, RecursionError):
             return {}
         texts = found.items() if isinstance(found, dict) else ()
         return {
             name: one
             for name, one in texts
-            if isinstance(one, str) and one.isascii() and len(one) >= SHORTEST_TOKEN
+            if isinstance(one, str) and one.isascii() and len(one) >= MIN_TOKEN
         }
 
     def keep_class_tokens(self, tokens: Mapping[str, str]) -> None:

@@ -24,9 +24,8 @@ from longfat.common.modes import file_mode
 from longfat.common.removal import open_folder
 from longfat.errors import InputError
 from longfat.execution.runs.run import MANIFEST
-from longfat.studio.disk import DiskLimit
-from longfat.studio.http_error import HttpError, conflict
-from longfat.studio.stores import Stores
+from longfat.studio.disk import DiskLimit, Stores
+from longfat.studio.http import HttpError, conflict
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
@@ -37,13 +36,13 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # Opening a named pipe would block until the other end is opened.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK = (errno.ELOOP, errno.EMLINK)
-_LONGEST_PATH = 1024
+_MAX_PATH_CHARACTERS = 1024
 _TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 _NOT_FOUND = HTTPStatus.NOT_FOUND
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 # The studio may be started in a home folder.
-_MOST_FOLDERS = 20_000
+_MAX_FOLDERS = 20_000
 _DEEPEST = 8
 _SKIPPED = ("node_modules", "__pycache__")
 
@@ -258,7 +257,7 @@ class Workspace:
         """
         waiting = deque([("", 0)])
         seen = 0
-        while waiting and seen < _MOST_FOLDERS:
+        while waiting and seen < _MAX_FOLDERS:
             path, depth = waiting.popleft()
             seen += 1
             try:
@@ -381,7 +380,7 @@ def path_parts(path: str) -> list[str]:
         InputError: it is none that can lie in the workspace.
     """
     parts = path.split("/")
-    if not path or path.startswith("/") or len(path) > _LONGEST_PATH:
+    if not path or path.startswith("/") or len(path) > _MAX_PATH_CHARACTERS:
         raise InputError(f"{path[:80]!r}: a path below the workspace is needed, such as a/b.yaml")
     for part in parts:
         if part in ("", ".", ".."):

@@ -6,6 +6,7 @@ import json
 import struct
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import dpkt
 import pytest
@@ -92,7 +93,7 @@ def test_packets_without_ethernet_are_decoded_alike(tmp_path: Path, decoder: str
         packets = open_packets(
             path, name=path.name, epoch_ns=START_NS, decoder=choose_decoder(decoder)
         )
-        found = packets.page("", start=0, count=20)["rows"]
+        found: list[Any] = list(packets.page("", start=0, count=20)["rows"])
         header = 14 if link == ETHERNET else 0
         sizes = [(row.pop("length") - header, row.pop("captured") - header) for row in found]
         rows.append((found, sizes))

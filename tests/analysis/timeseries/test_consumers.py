@@ -28,9 +28,8 @@ from longfat.output.report.series import Series
 from longfat.output.watch.lines import SecondRows
 from longfat.studio.live import probe_reader
 from longfat.studio.live.probe_reader import ProbeReader
-from longfat.studio.live.series import info_json
-from longfat.studio.panels import panels_of
-from longfat.studio.run_recording import run_recording
+from longfat.studio.saved_runs import run_recording
+from longfat.studio.views import panels_of
 from tests.analysis.timeseries.conftest import DATA
 
 EVERY_S = 0.1
@@ -129,10 +128,7 @@ def live_studio(plan: Plan, case: Case, monkeypatch: pytest.MonkeyPatch) -> dict
 def playback(run: Run) -> dict[str, Points]:
     """The points of the studio's series of the run when it has ended."""
     series = run_recording(run).all
-    return {
-        info_json(each.info)["key"]: points(each.times, each.values)  # type: ignore[misc]
-        for each in series._all.values()
-    }
+    return {each.info.key: points(each.times, each.values) for each in series._all.values()}
 
 
 def curves(run: Run, metric: str) -> dict[str, Points]:

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
+from longfat.studio.broadcast import Listener
 from longfat.studio.live import LiveSessions
-from longfat.studio.live.broadcast import Listener
-from longfat.studio.live.messages import Order
 from longfat.studio.live.session import LiveSession
 from longfat.studio.workspace import Workspace
 
@@ -72,7 +71,7 @@ class Page:
                 at += 8 * entry["count"]
 
     def do(self, name: str, **fields: Any) -> None:
-        self.live.do(Order(do=name, fields=fields))
+        self.live.do(json.dumps({"do": name, **fields}))
 
     def wait(self, until: Callable[[], Any], *, seconds: float = 60) -> Any:
         """Wait until something is so; no time passes here but the wall's."""

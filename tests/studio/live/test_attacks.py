@@ -17,13 +17,13 @@ import pytest
 
 from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError
+from longfat.studio import broadcast as hubs
+from longfat.studio.broadcast import Listener
 from longfat.studio.live import LiveSessions, controller
-from longfat.studio.live import broadcast as hubs
 from longfat.studio.live import series as all_series
-from longfat.studio.live import sessions as all_sessions
-from longfat.studio.live.broadcast import Listener
-from longfat.studio.live.messages import read_order
-from longfat.studio.live.terminals import MOST_SHOWN_BYTES
+from longfat.studio.live import session as all_sessions
+from longfat.studio.live.messages import TerminalSize
+from longfat.studio.live.terminals import MAX_SHOWN_BYTES
 from longfat.studio.workspace import Workspace
 from tests.conftest import processes_running
 from tests.studio.live.conftest import STUDY, MakePage, Page
@@ -68,7 +68,7 @@ def open_terminal(page: Page, loop: asyncio.AbstractEventLoop, node: str = "h1")
 )
 def test_rubbish_is_told_and_the_session_lives(make_page: MakePage, order: dict[str, Any]) -> None:
     page = make_page()
-    page.live.do(read_order(json.dumps(order)))
+    page.live.do(json.dumps(order))
     page.wait(lambda: page.messages() or page.is_over)
     assert lives(page)
     assert len(page.messages()[0]) < 300
@@ -236,10 +236,10 @@ def test_a_flood_at_a_terminal_is_bounded_and_can_be_ended(
     page = make_page()
     screen = open_terminal(page, loop)
     page.live.type_at(1, line + b"\r")
-    assert page.wait_for(lambda: len(screen.shown) > 4 * MOST_SHOWN_BYTES)
+    assert page.wait_for(lambda: len(screen.shown) > 4 * MAX_SHOWN_BYTES)
     assert lives(page)
     before = len(screen.shown)
-    assert page.wait_for(lambda: len(screen.shown) > before + MOST_SHOWN_BYTES)
+    assert page.wait_for(lambda: len(screen.shown) > before + MAX_SHOWN_BYTES)
     page.live.type_at(1, b"\x03")
     page.wait(page.stands)
     page.live.type_at(1, b"reset; echo on $((6 * 7))\r")
@@ -276,7 +276,7 @@ def test_who_reads_slowly_is_shown_the_end(
 def test_a_page_that_does_not_read_is_cut_off(
     make_page: MakePage, loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hubs, "MOST_WAITING_BYTES", 100_000)
+    monkeypatch.setattr(hubs, "MAX_WAITING_BYTES", 100_000)
     page = make_page(STUDY.replace("time: 2s", "time: 60s"))
 
     async def deaf() -> Listener:
@@ -296,7 +296,7 @@ def test_a_page_that_does_not_read_is_cut_off(
 
 
 def test_very_many_series_have_fewer_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_series, "MOST_IN_ALL", 10_000)
+    monkeypatch.setattr(all_series, "MAX_IN_ALL", 10_000)
     series = all_series.SeriesSet()
     for number in range(20):
         info = all_series.SeriesInfo(
@@ -432,7 +432,7 @@ def test_terminals_closed_in_the_middle(
     page.do("close-terminal", id=1)
     page.do("close-terminal", id=1)
     page.live.type_at(1, b"\x03")
-    page.live.resize(1, 10, 10)
+    page.live.resize(1, TerminalSize(rows=10, columns=10))
     assert page.wait_for(lambda: screen.is_over)
     page.wait(page.stands)
     assert lives(page)
@@ -441,7 +441,7 @@ def test_terminals_closed_in_the_middle(
 def test_there_are_only_so_many_sessions(
     sessions: LiveSessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(all_sessions, "MOST_SESSIONS", 2)
+    monkeypatch.setattr(all_sessions, "MAX_SESSIONS", 2)
     made: list[str] = []
 
     def create() -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from longfat.errors import InputError
 from longfat.live.session import Session
+from longfat.studio.broadcast import Listener
 from longfat.studio.live import LiveSessions
-from longfat.studio.live.broadcast import Listener
+from longfat.studio.live.messages import TerminalSize
 from tests.studio.live.conftest import STUDY, MakePage, Page
 
 QUEUE = "queue:s1-eth2:backlog_bytes"
@@ -200,7 +201,7 @@ def test_terminals(make_page: MakePage, loop: asyncio.AbstractEventLoop) -> None
     assert shows(b"tcp_rmem = 10240 87380 12345678")
     page.wait(page.stands)
     before_s = page.clock["now_s"]
-    page.live.resize(number, 30, 100)
+    page.live.resize(number, TerminalSize(rows=30, columns=100))
     page.live.type_at(number, b"stty size; echo on $((6 * 7))\r")
     assert shows(b"30 100")
     assert shows(b"on 42")
@@ -313,12 +314,15 @@ def test_lines_are_typed_at_several_nodes(
     [
         ({"do": "jump"}, "there is no command 'jump'"),
         ({"do": "run", "flows": ["no"]}, "no flow to run"),
-        ({"do": "run", "flows": 5}, "needs a list of texts 'flows'"),
+        ({"do": "run", "flows": 5}, "flows: found 5, expected a list"),
         ({"do": "step", "by_s": -1}, "by_s is 1e-06 to 3600, but got -1"),
-        ({"do": "step"}, "needs a number 'by_s'"),
+        ({"do": "step"}, "the command 'step': by_s: is missing"),
         ({"do": "pace", "factor": 0}, "factor is "),
         ({"do": "open-terminal", "node": "h9", "rows": 1, "columns": 1}, "no node 'h9'"),
-        ({"do": "open-terminal", "node": "h1", "rows": 0, "columns": 1}, "needs a number 'rows'"),
+        (
+            {"do": "open-terminal", "node": "h1", "rows": 0, "columns": 1},
+            "rows is 1 to 1000, but got 0",
+        ),
         ({"do": "update", "text": "title: [", "case": None}, "small:1"),
         ({"do": "update", "text": STUDY, "case": "no"}, "there is no case 'no'"),
         ({"do": "type", "nodes": ["h7"], "text": "ls"}, "no node 'h7'"),

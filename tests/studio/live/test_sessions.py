@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from longfat.studio.live import sessions as all_sessions
-from longfat.studio.live.sessions import LiveSessions
+from longfat.studio.live import session as all_sessions
+from longfat.studio.live.session import LiveSessions
 from longfat.studio.workspace import Workspace
 from tests.studio.live.conftest import STUDY
 

@@ -9,7 +9,7 @@ import pytest
 
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.live.task import Task
-from longfat.studio.live.terminals import MOST_SHOWN_BYTES, Terminal
+from longfat.studio.live.terminals import MAX_SHOWN_BYTES, Terminal
 
 NOTE = b"\x1b]7777;%d.250000    3  ping -c 2 -i 0.5 h2\r\n\a" % (START_OF_TIME_S + 7)
 REPLY = b"64 bytes from h2 (10.0.0.2): icmp_seq=%d ttl=64 time=%s ms\r\n"
@@ -69,5 +69,5 @@ def test_who_floods_a_terminal_holds_nobody_up(flood: bytes) -> None:
     start_s = time.monotonic()
     one.show(flood * (1_000_000 // len(flood)))
     assert time.monotonic() - start_s < 3
-    assert len(one.shown) <= MOST_SHOWN_BYTES
+    assert len(one.shown) <= MAX_SHOWN_BYTES
     assert len(one.notes) <= 100

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longfat.studio.fields import form_fields
-from longfat.studio.live.drawn_network import cannot_take, read_drawing
+from longfat.studio.live.drawing import cannot_take, read_drawing
+from longfat.studio.views import form_fields
 
 STUDY = """\
 title: Timing

@@ -1,18 +1,1723 @@
 /**
- * The values that server and page exchange, by subject. `longfat.studio` is the server's side;
- * fields have the same names on both.
+ * The values that server and page exchange, by subject. Generated from the declarations in
+ * `longfat.studio`: do not edit, run `python -m tools.web_types`.
  *
- * Times are seconds of virtual time since the machine's boot unless stated
- * otherwise; rates are bit/s, sizes bytes.
+ * Times are seconds of virtual time since the machine's boot unless stated otherwise; rates are
+ * bit/s, sizes bytes.
  */
 
-export type * from "./types/check";
-export type * from "./types/documents";
-export type * from "./types/drafts";
-export type * from "./types/session";
-export type * from "./types/packets";
-export type * from "./types/jobs";
-export type * from "./types/progress";
-export type * from "./types/exercises";
-export type * from "./types/runs";
-export type * from "./types/packetdrill";
+// --------------------------------------------------------------------------------
+// Values of the model
+
+/** What one direction of a link does to packets; what is null it leaves alone. */
+export interface LinkImpairments {
+  /** The rate in bit/s. */
+  rate_bps: number | null;
+  /** The propagation delay in seconds. */
+  delay_s: number | null;
+  /** The delay's standard deviation in seconds; needs a delay. */
+  jitter_s: number | null;
+  /** The share of packets that are lost, 0 to 1. */
+  loss: number | null;
+  /**
+   * Losses in bursts, by the model of Gilbert and Elliott: two to four percentages as netem takes them, how likely a
+   * burst begins at a packet and how likely it ends, the share that is lost within bursts and outside of them; not with
+   * `loss`.
+   */
+  burst_loss: string | null;
+  /** The share of packets in which one bit is wrong, 0 to 1. */
+  corrupt: number | null;
+  /** The share of packets that arrive twice, 0 to 1. */
+  duplicate: number | null;
+  /** The share of packets that are not delayed and so overtake others, 0 to 1; needs a delay. */
+  reorder: number | null;
+  /**
+   * The file, among those of the case, with the trace that the link follows, in place of a rate
+   * (`longfat.model.trace`).
+   */
+  trace: string | null;
+  /** The trace is played once, and not again and again. */
+  trace_once: boolean | null;
+  /** The buffer in front of the rate or trace, in bytes; needs one of these, and no qdisc. */
+  queue_bytes: number | null;
+  /**
+   * The discipline of the queue with its options, in tc's syntax, such as `fq_codel` or `pfifo limit 100`; its options
+   * set its limit.
+   */
+  qdisc: string | null;
+}
+
+/** A value to set in the network of a study. */
+export interface RepairEdit {
+  /** Keys and indexes below `network`. */
+  path: (string | number)[];
+  /** The new value; null removes it. */
+  value: string | null;
+  /** What this does, for display. */
+  words: string;
+}
+
+/** A field, what the script expects of it, and what it was. */
+export interface FieldDifference {
+  field: string;
+  expected: string;
+  actual: string;
+}
+
+// --------------------------------------------------------------------------------
+// Errors and problems
+
+/** An error or warning about a text. */
+export interface Problem {
+  /** The message. */
+  message: string;
+  /** Counted from 1; null where the problem has no position in the text. */
+  line: number | null;
+  /** Likewise. */
+  column: number | null;
+  /** Such as `network.links[2].delay`; empty where there is none. */
+  field: string;
+  /** Whether the check's `repair` fixes it. */
+  has_repair?: boolean;
+}
+
+/** Every error answer of the server, with a status of 4xx or 5xx. */
+export interface ErrorAnswer {
+  /** The message. */
+  error: string;
+  /** The same with its position in a text; null without one. */
+  problem: Problem | null;
+  /** The request is queued, and is to be repeated in a moment. */
+  queued?: boolean;
+}
+
+// --------------------------------------------------------------------------------
+// Declared fields, for forms and labels (GET /api/state)
+
+/** A form field, as the server's classes declare it. */
+export interface FieldInfo {
+  /** Its key in a study. */
+  key: string;
+  /** Its label. */
+  label: string;
+  /** What it means. */
+  help: string;
+  /** The default, or an example. */
+  placeholder: string;
+  /** A valid value. */
+  example: string;
+  /** Such as `1 to 128`. */
+  limits: string;
+  /** What a form has for it. */
+  form: "text" | "flag" | "list";
+  /**
+   * How a label shows a value, such as `{} lost`; empty if it does not. One that begins with a blank belongs to the
+   * phrase before it.
+   */
+  phrase: string;
+  /** The unit of its numbers; empty for a text. */
+  unit: "" | "bps" | "bytes" | "s" | "fraction" | "count";
+  /** Which part of a text a label shows: the whole, the first word, or what follows the last slash. */
+  shown: "whole" | "word" | "name";
+}
+
+/** The declared fields, for forms and labels. */
+export interface Fields {
+  /** Those of the network as a whole. */
+  network: FieldInfo[];
+  /** Those of a host. */
+  host: FieldInfo[];
+  /** Those of each direction of a link. */
+  direction: FieldInfo[];
+  /** Those of a link as a whole. */
+  link: FieldInfo[];
+  /** Those of all flows. */
+  flow: FieldInfo[];
+  /** Those specific to each tool. */
+  tools: Record<string, FieldInfo[]>;
+}
+
+// --------------------------------------------------------------------------------
+// The result of checking a document's text (POST /api/check)
+
+/** An interface of a host. */
+export interface CheckedInterface {
+  /** Its name. */
+  name: string;
+  /** Its address with the prefix length; null if it has none. */
+  address: string | null;
+}
+
+/** A route of a host. */
+export interface CheckedRoute {
+  /** The destination. */
+  to: string;
+  /** The next hop. */
+  via: string;
+}
+
+/** A host or router. */
+export interface CheckedHost {
+  /** Its name. */
+  name: string;
+  /** Its first address; null if it has none. */
+  address: string | null;
+  /** Whether it is a router. */
+  forwards: boolean;
+  /** Its routes. */
+  routes: CheckedRoute[];
+  /** Its interfaces. */
+  interfaces: CheckedInterface[];
+}
+
+/** A switch. */
+export interface CheckedSwitch {
+  /** Its name. */
+  name: string;
+  /** The names of its interfaces. */
+  interfaces: string[];
+}
+
+/** A link. Pairs are of its ends, or of the directions away from them: first a, then b. */
+export interface CheckedLink {
+  /** The node at its first end. */
+  a: string;
+  /** The node at its second end. */
+  b: string;
+  /** The names of its interfaces. */
+  interfaces: [string, string];
+  /** Their addresses. */
+  addresses: [string | null, string | null];
+  /** What happens to packets from a to b, and from b to a. */
+  impairments: [LinkImpairments, LinkImpairments];
+  /** The complete tc commands for this, at the sending end. */
+  tc: [string[], string[]];
+  /** The MTU of its interfaces, in bytes; null for the default. */
+  mtu_bytes: number | null;
+}
+
+/** A network. */
+export interface CheckedNetwork {
+  /** Its hosts and routers. */
+  hosts: CheckedHost[];
+  /** Its switches. */
+  switches: CheckedSwitch[];
+  /** Its links. */
+  links: CheckedLink[];
+}
+
+/** A flow. */
+export interface CheckedFlow {
+  /** Its name. */
+  name: string;
+  /** The program. */
+  tool: string;
+  /** The node of the client. */
+  source: string;
+  /** The node of the server. */
+  target: string;
+  /** When it starts, after the traffic's start or the end of `after`, in seconds. */
+  start_s: number;
+  /** The flow that it waits for; null for none. */
+  after: string | null;
+  /** Human-readable, such as `10 s, 8 streams, bbr`. */
+  summary: string;
+  /** The client's command line. */
+  command: string;
+}
+
+/** A probe. */
+export interface CheckedProbe {
+  /** Its name. */
+  name: string;
+  /** What it samples. */
+  kind: string;
+  /** The interfaces, flows or hosts that it samples. */
+  of: string[];
+}
+
+/** A case of a study. */
+export interface CheckedCase {
+  /** Its name. */
+  name: string;
+  /** Its title. */
+  title: string;
+  /** With how many seeds it is run. */
+  seeds: number;
+  /** The series of its kernel. */
+  kernel: string;
+  /** About how much virtual time one run takes, in seconds. */
+  expected_s: number;
+  /** Its set-up lines. */
+  setup: SetupLine[];
+  /** Its flows. */
+  flows: CheckedFlow[];
+  /** Its probes. */
+  probes: CheckedProbe[];
+}
+
+/** A claim. */
+export interface CheckedClaim {
+  /** The sentence. */
+  text: string;
+  /** What is evaluated. */
+  expression: string;
+}
+
+/** A study without errors. Values that differ between cases are those of the first case. */
+export interface CheckedStudy {
+  /** Its title. */
+  title: string;
+  /** The series of its kernel. */
+  kernel: string;
+  /** Its first seed. */
+  seed: number;
+  /** The memory of a machine, in bytes. */
+  memory_bytes: number;
+  /** The network that all cases share; null where each case has its own. */
+  network: CheckedNetwork | null;
+  /** Its cases. */
+  cases: CheckedCase[];
+  /** Its claims. */
+  claims: CheckedClaim[];
+}
+
+/** The result of checking a document's text. */
+export interface CheckResult {
+  /** The errors. */
+  problems: Problem[];
+  /** Problems that do not prevent a run. */
+  warnings: Problem[];
+  /** Edits after which all hosts reach each other; empty where they already do, or no edit helps. */
+  repair: RepairEdit[];
+  /** The study; null where there are problems. */
+  study: CheckedStudy | null;
+}
+
+// --------------------------------------------------------------------------------
+// Files and documents (/api/files, /api/document, /api/templates)
+
+/** What a file of the workspace is. */
+export type FileKind = "study" | "miniedit" | "mininet" | "packetdrill";
+
+/** A file that can be opened. */
+export interface FileEntry {
+  /** Below the workspace, with slashes. */
+  path: string;
+  /** What it is. */
+  kind: FileKind;
+  /** Its size, in bytes. */
+  size_bytes: number;
+  /** When it was written last, in seconds since 1970. */
+  modified_s: number;
+}
+
+/** A document that was opened. */
+export interface OpenedDocument {
+  /** The name of the tab. */
+  name: string;
+  /** Where it is saved; null for a lab and for what was converted from another format. */
+  path: string | null;
+  /** The version of its file, to be sent with what is saved; null if it has none. */
+  version: string | null;
+  /** Its lab; null if it is none. */
+  lab: string | null;
+  /** Its text. */
+  text: string;
+  /** The parts of a MiniEdit file or Mininet script that could not be converted. */
+  warnings: string[];
+}
+
+/** A document that was saved. */
+export interface SavedDocument {
+  /** Its file. */
+  path: string;
+  /** The file's version. */
+  version: string;
+  /** What could not be converted to the file's format. */
+  warnings: string[];
+}
+
+/** A study in another format. */
+export interface ExportedDocument {
+  /** The content of the file. */
+  text: string;
+  /** What could not be converted. */
+  warnings: string[];
+}
+
+/** A parameter of a template. */
+export interface TemplateParameter {
+  /** Its key. */
+  key: string;
+  /** Its label. */
+  label: string;
+  /** What it means. */
+  help: string;
+  /** Such as `1 to 128`. */
+  limits: string;
+  /** The default, as it is typed. */
+  default: string;
+}
+
+/** A topology with parameters. */
+export interface Template {
+  /** Its name. */
+  name: string;
+  /** Its title. */
+  title: string;
+  /** What it is. */
+  help: string;
+  /** Its parameters. */
+  parameters: TemplateParameter[];
+}
+
+// --------------------------------------------------------------------------------
+// Documents that are being edited (/api/drafts, /ws/drafts)
+
+/** The report of an import from another format. */
+export interface ImportReport {
+  /** The file's name. */
+  source: string;
+  /** When, in seconds since 1970. */
+  at_s: number;
+  /** What could not be converted. */
+  messages: string[];
+}
+
+/** A network or study that is being drawn. */
+export interface Draft {
+  /** Generated by the page. */
+  id: string;
+  /** The name of its tab. */
+  name: string;
+  /** Its text. */
+  text: string;
+  /** Its file below the workspace; null if it has none. */
+  path: string | null;
+  /** Its lab; null if it is none. */
+  lab: string | null;
+  /** The text as it was saved last. */
+  saved: string;
+  /** The version of the file as the page has read or saved it last. */
+  version: string | null;
+  /** The case that Run runs. */
+  chosen_case: string | null;
+  /** Its live session. */
+  session: string | null;
+  /** The run whose charts are shown if there is no session. */
+  shown_run: string | null;
+  /** The import report. */
+  imported: ImportReport | null;
+  /** The texts that undo restores, the most recent last. */
+  undo: string[];
+  /** Likewise for redo. */
+  redo: string[];
+  /** The number of changes. */
+  revision: number;
+  /** When it was opened, in seconds since 1970. */
+  opened_s: number;
+  /** When its tab was closed, likewise; null while it is open. */
+  closed_s: number | null;
+}
+
+/** Which server this is. */
+export interface ServerIdentity {
+  /** Identifies this server process: it differs after each start. */
+  instance: string;
+  /** Identifies the workspace. */
+  workspace: string;
+  /** The workspace's folder. */
+  path: string;
+}
+
+/** All drafts. */
+export interface Drafts extends ServerIdentity {
+  /** In the order in which they were opened, closed ones among them. */
+  drafts: Draft[];
+}
+
+/** A draft after a page's change. */
+export interface ChangedDraft {
+  /** Its number of changes. */
+  revision: number;
+  /** The whole draft, if another page has changed it meanwhile; else null. */
+  draft: Draft | null;
+}
+
+/** The first event: all drafts. */
+export interface DraftsEvent extends Drafts {
+  event: "hello";
+}
+
+/** A draft was changed. */
+export interface DraftChangedEvent {
+  event: "draft";
+  /** The page that did it. */
+  page: string;
+  /** The draft. */
+  draft: Draft;
+}
+
+/** A draft was removed. */
+export interface DraftForgottenEvent {
+  event: "forgotten";
+  /** The page that did it. */
+  page: string;
+  /** The draft's id. */
+  id: string;
+}
+
+/** An event of drafts. */
+export type DraftEvent = DraftsEvent | DraftChangedEvent | DraftForgottenEvent;
+
+// --------------------------------------------------------------------------------
+// Labs (/api/labs)
+
+/** A language in which a lab's text is available. */
+export interface TextLanguage {
+  /** Such as `ru`. */
+  code: string;
+  /** Its name in that language. */
+  label: string;
+}
+
+/** A lab in the list of labs. */
+export interface LabEntry {
+  /** Its name. */
+  name: string;
+  /** The course's id, by which labs are grouped; the list is in the courses' order. */
+  course: string;
+  /** The course's title. */
+  course_title: string;
+  /** The course's description; empty if it has none. */
+  course_about: string;
+  /** The lab's title. */
+  title: string;
+  /** The code of the language that the title is in. */
+  language: string;
+  /** The languages in which its text is available. */
+  languages: TextLanguage[];
+  /** It is a lab of the class, with exercises. */
+  has_exercises: boolean;
+}
+
+/** A lab's text for the page. */
+export interface LabText {
+  /** The lab's name. */
+  name: string;
+  /** Its title. */
+  title: string;
+  /** The code of the language that it is in. */
+  language: string;
+  /** Cleaned HTML; a code block that is a step is `<pre data-step="h1 h2">`, with nodes separated by spaces. */
+  html: string;
+  /** The languages in which it is available. */
+  languages: TextLanguage[];
+  /** It is a lab of the class, with exercises. */
+  has_exercises: boolean;
+}
+
+// --------------------------------------------------------------------------------
+// Studies that are run as a whole (/api/jobs, /ws/jobs)
+
+/** A request to run cases of a study. */
+export interface JobRequest {
+  /** The study's name. */
+  name: string;
+  /** Its text. */
+  text: string;
+  /** Its lab, or null. */
+  lab?: string | null;
+  /** Its file below the workspace, or null. */
+  path?: string | null;
+  /** The names of the cases to run; all, if empty. */
+  cases?: string[];
+  /** How many seeds each is run with; null for the study's own number. */
+  seeds?: number | null;
+  /** For the lab's text in the report, the preferred first. */
+  languages?: string[];
+}
+
+/** The state of a case in a job. */
+export type CaseState = "waiting" | "running" | "done" | "failed" | "known";
+
+/** The state of a job. */
+export type JobState = "running" | "done" | "failed" | "cancelled";
+
+/** A case of a job, over all of its seeds. */
+export interface JobCase {
+  /** Its name. */
+  name: string;
+  /** Its title. */
+  title: string;
+  /** Its state; `known` if its runs existed before. */
+  state: CaseState;
+  /** How much virtual time has passed, in seconds. */
+  virtual_s: number;
+  /** About how much virtual time all runs take, in seconds. */
+  expected_s: number;
+  /** With how many seeds it is run. */
+  seeds: number;
+  /** How many of these runs have ended. */
+  seeds_done: number;
+  /** The run directories below the workspace, one for each seed that is done. */
+  runs: string[];
+}
+
+/** A claim, evaluated. */
+export interface ClaimRow {
+  /** The sentence. */
+  text: string;
+  /** What was evaluated. */
+  expression: string;
+  /** Whether it holds; null if unknown. */
+  holds: boolean | null;
+  /** Its values, human-readable; in how many seeds it held. */
+  detail: string;
+}
+
+/** A row of a table. */
+export interface TableRow {
+  /** The heading above it; empty for none. */
+  group: string;
+  /** Its cells. */
+  cells: string[];
+}
+
+/** A table. */
+export interface Table {
+  /** The headings of its columns. */
+  columns: string[];
+  /** Its rows. */
+  rows: TableRow[];
+}
+
+/** A job. */
+export interface JobInfo {
+  /** The claims. */
+  claims: ClaimRow[];
+  /** Published and measured values; null if the study has none. */
+  published: Table | null;
+  /** The metrics of the other cases; null if there are none. */
+  measured: Table | null;
+  /** Its number. */
+  id: string;
+  /** The study's name. */
+  name: string;
+  /** Its lab; null if it is none. */
+  lab: string | null;
+  /** Its state. */
+  state: JobState;
+  /** What it is waiting for before it can begin; null if it is not queued. */
+  waits: string | null;
+  /** Its cases. */
+  cases: JobCase[];
+  /** The error, with its position in the text; null without one. */
+  problem: Problem | null;
+  /** The path of the report's page for GET, once it exists. */
+  report: string | null;
+  /** The folder of the runs, below the workspace. */
+  folder: string;
+}
+
+/** A job has begun or changed; at first one for every job. */
+export interface JobEvent {
+  event: "job";
+  job: JobInfo;
+}
+
+// --------------------------------------------------------------------------------
+// Saved runs (/api/runs, /api/diagnosis)
+
+/** A metric of a run, human-readable. */
+export interface RunResult {
+  /** Whose it is, and its label. */
+  name: string;
+  /** The value with its unit. */
+  text: string;
+}
+
+/** A saved run. */
+export interface RunEntry {
+  /** The run directory below the workspace. */
+  path: string;
+  /** The name of its study's folder. */
+  study: string;
+  /** The case. */
+  case: string;
+  /** Its seed. */
+  seed: number;
+  /** The kernel's release. */
+  kernel: string;
+  /** The digest of its results. */
+  digest: string;
+  /** When it was written, in seconds since 1970. */
+  modified_s: number;
+  /** Some metrics that distinguish runs. */
+  results: RunResult[];
+  /** The path for GET of the report that contains it; null if none was written. */
+  report: string | null;
+}
+
+/** A command at a node. */
+export interface SetupLine {
+  /** Its node. */
+  node: string;
+  /** The command. */
+  line: string;
+}
+
+/** A value for a field of a flow in the study. */
+export interface StudyValue {
+  /** Its key. */
+  field: string;
+  /** As it is typed. */
+  value: string;
+}
+
+/** What limited a flow. */
+export interface Advice {
+  /** One line: the flow's throughput, the available rate, and what limited it. */
+  answer: string;
+  /** One sentence: what limited the flow. */
+  verdict: string;
+  /** The evidence, and the recommendation. */
+  notes: string[];
+  /** Recommended commands, by node. */
+  lines: SetupLine[];
+  /** Recommended values for fields of the flow in the study. */
+  study: StudyValue[];
+}
+
+/** What limited a flow of a run. */
+export interface RunDiagnosis {
+  /** Its name. */
+  flow: string;
+  /** What limited it. */
+  advice: Advice;
+}
+
+// --------------------------------------------------------------------------------
+// Captures and their decoded packets (/api/captures, /api/packets, ...)
+
+/** A saved capture of a run. */
+export interface SavedCapture {
+  /** The probe's name. */
+  name: string;
+  /** The interface. */
+  interface: string;
+}
+
+/** Where a packet is in the list. */
+export interface PacketPlace {
+  /** Its row, from 0. */
+  row: number;
+}
+
+/** All that is known of a packet. */
+export interface PacketText {
+  /** As `longfat packets --details` prints it. */
+  text: string;
+}
+
+/** What has decoded a capture. */
+export interface PacketDecoder {
+  /** The program or library. */
+  name: string;
+  /** Its version. */
+  version: string;
+  /** Its limitations. */
+  lacks: string;
+  /** Why the preferred decoder is not used; empty if it is. */
+  why: string;
+}
+
+/** One end of a stream. */
+export interface PacketEnd {
+  /** Its address. */
+  address: string;
+  /** Its port. */
+  port: number;
+}
+
+/** A TCP stream. */
+export interface PacketStream {
+  /** Its number, as Wireshark counts. */
+  number: number;
+  /** Its ends; the first is the one whose packet came first. */
+  ends: [PacketEnd, PacketEnd];
+  /** How many packets it has. */
+  packets: number;
+  /** Of data, each way. */
+  bytes: [number, number];
+  /** Retransmissions. */
+  repeated: number;
+}
+
+/** A decoded capture. */
+export interface PacketCapture {
+  /** Its name. */
+  name: string;
+  /** This state of a file that grows; in further requests it means this state. */
+  version: string;
+  /** How many packets were decoded. */
+  packets: number;
+  /** There are more packets, which were not decoded. */
+  is_cut: boolean;
+  /** The time of the first packet, in seconds. */
+  first_s: number;
+  /** The time of the last packet, in seconds. */
+  last_s: number;
+  /** What has decoded it. */
+  decoder: PacketDecoder;
+  /** Its TCP streams. */
+  streams: PacketStream[];
+}
+
+/** The stream that a packet belongs to. */
+export interface StreamRef {
+  /** Its protocol. */
+  kind: "tcp" | "udp";
+  /** Its number, as Wireshark counts. */
+  number: number;
+}
+
+/** The TCP header of a packet. */
+export interface TcpFields {
+  /** Its flags. */
+  flags: number;
+  /** The sequence number, relative to the stream's start. */
+  seq: number;
+  /** The acknowledgement number, likewise. */
+  ack: number;
+  /** The bytes of data. */
+  payload: number;
+  /** The receive window in bytes. */
+  window: number;
+  /** The same as in the header, not scaled. */
+  window_raw: number;
+  /** The port of the sender. */
+  source_port: number;
+  /** The port of the receiver. */
+  target_port: number;
+  /** The edges of the selectively acknowledged ranges. */
+  sack: [number, number][];
+  /** How long after the segment that it acknowledges, in seconds; null if unknown. */
+  ack_rtt_s: number | null;
+  /** The bytes that are sent and not acknowledged; null if unknown. */
+  in_flight: number | null;
+}
+
+/** A packet in the list. */
+export interface PacketRow {
+  /** Its number in the capture, from 1. */
+  number: number;
+  /** Its time, in seconds. */
+  time_s: number;
+  /** The address of its sender. */
+  source: string;
+  /** The address of its receiver. */
+  target: string;
+  /** The highest protocol that was decoded. */
+  protocol: string;
+  /** Its length on the wire in bytes. */
+  length: number;
+  /** How many of these were captured. */
+  captured: number;
+  /** A description. */
+  info: string;
+  /** The stream that it belongs to; null for none. */
+  stream: StreamRef | null;
+  /** 0 none, 1 and 2 capable, 3 congestion experienced (RFC 3168). */
+  ecn: number;
+  /** Remarks of the TCP analysis, such as "retransmission". */
+  marks: string[];
+  /** The TCP header, if it has one. */
+  tcp?: TcpFields;
+}
+
+/** A part of the list of packets. */
+export interface PacketPage {
+  /** How many packets match. */
+  total: number;
+  /** The first row of this part, from 0. */
+  start: number;
+  /** The packets. */
+  rows: PacketRow[];
+}
+
+/** A piece of the data of a TCP stream, in order. */
+export interface FollowedPiece {
+  /** Which end sent it. */
+  from: number;
+  /** The packet; 0 where the stream ends with a gap. */
+  number: number;
+  /** Its bytes. */
+  length: number;
+  /** How many of these were captured. */
+  captured?: number;
+  /** The data, with a dot for each byte that cannot be printed. */
+  text: string;
+  /** The same in hexadecimal digits, its beginning. */
+  hex?: string;
+  /** There is more of the stream, which is not shown. */
+  more: boolean;
+}
+
+/** The segments of a time-sequence graph, by column. */
+export interface SentSegments {
+  /** The packets. */
+  number: number[];
+  /** Their times, in seconds. */
+  time_s: number[];
+  /** The first sequence number. */
+  seq: number[];
+  /** The one after the last. */
+  end: number[];
+  /** 1 for a retransmission. */
+  repeated: number[];
+  /** 1 for a segment out of order. */
+  late: number[];
+  /** 1 for congestion experienced. */
+  marked: number[];
+}
+
+/** The acknowledgements of a time-sequence graph, by column. */
+export interface Acknowledgements {
+  /** The packets. */
+  number: number[];
+  /** Their times, in seconds. */
+  time_s: number[];
+  /** The acknowledgement numbers. */
+  ack: number[];
+  /** The end of the receive window. */
+  window: number[];
+}
+
+/** A stream's time-sequence graph, as tcptrace draws it. */
+export interface TimeSequence {
+  /** The stream. */
+  stream: number;
+  /** The segments are those of the end that did not send first. */
+  reverse: boolean;
+  /** The ends of the stream. */
+  ends: [PacketEnd, PacketEnd];
+  /** Only every n-th segment is included. */
+  thinned: number;
+  /** The segments. */
+  sent: SentSegments;
+  /** The acknowledgements. */
+  acked: Acknowledgements;
+  /** Selectively acknowledged ranges: when, and from where to where. */
+  sack: [number, number, number][];
+}
+
+// --------------------------------------------------------------------------------
+// packetdrill scripts (/api/packetdrill)
+
+/** An example of a script. */
+export interface PacketdrillExample {
+  /** The name of its file. */
+  name: string;
+  /** Its text. */
+  text: string;
+}
+
+/** The scripts of the workspace. */
+export interface PacketdrillOverview {
+  /** Their files. */
+  scripts: FileEntry[];
+  /** Scripts to begin with. */
+  examples: PacketdrillExample[];
+  /** What a script may be run with. */
+  ip_versions: string[];
+}
+
+/** A script that was opened. */
+export interface PacketdrillScript {
+  /** Its file. */
+  path: string;
+  /** Its text. */
+  text: string;
+  /** The file's version, to be sent with what is saved. */
+  version: string;
+}
+
+/** A script that was saved. */
+export interface SavedScript {
+  /** The file's new version. */
+  version: string;
+}
+
+/** A request to run a script. */
+export interface PacketdrillRequest {
+  /** The script's file, below the workspace. */
+  path: string;
+  /** Its text, which need not be saved yet. */
+  text: string;
+  /** The folder that the script sees: that of the file, or one above it; empty for the workspace. */
+  root?: string | null;
+  /** The kernel's series; null for the newest that is built. */
+  kernel?: string | null;
+  /** The version of IP; null for that of the script, or IPv4. */
+  ip_version?: string | null;
+  /** Decides all random numbers. */
+  seed?: number;
+}
+
+/** The outcome of a script. */
+export type PacketdrillStatus = "passed" | "failed" | "valid" | "invalid" | "broken";
+
+/** Why a script failed. */
+export interface PacketdrillFailure {
+  /** Where in the script; 0 if unknown. */
+  line: number;
+  /** Likewise; null if unknown. */
+  column: number | null;
+  /** Why. */
+  message: string;
+  /** The event of the script that it is about; null if unknown. */
+  event: string | null;
+  /** What a call or command should have given; null if it is about none. */
+  expected: string | null;
+  /** What it gave. */
+  actual: string | null;
+  /** When it should have happened, since the script's start, in nanoseconds; null if at any time. */
+  expected_ns: number | null;
+  /** When it happened, in nanoseconds; null if it did not. */
+  actual_ns: number | null;
+  /** The fields that differ. */
+  differences: FieldDifference[];
+  /** The packet that the kernel actually sent; null if it is about none. */
+  sent: string | null;
+}
+
+/** The outcome of a script. */
+export interface PacketdrillReport {
+  /** Its file. */
+  script: string;
+  /** The version of IP. */
+  ip_version: string;
+  /** The outcome; `broken` if it could not run. */
+  status: PacketdrillStatus;
+  /** Why there is no result; null if there is one. */
+  error: Problem | null;
+  /** Why it failed; null if it did not. */
+  failure: PacketdrillFailure | null;
+  /** Differences that the script allows. */
+  warnings: PacketdrillFailure[];
+  /** The end of what its commands printed. */
+  output: string;
+  /** The kernel's release. */
+  kernel: string;
+  /** Identifies its packets; null if there are none. */
+  capture: string | null;
+  /** How many of its events were played. */
+  events?: number;
+  /** How many packets the kernel sent as the script has it. */
+  packets?: number;
+  /** How long it took, in virtual time, in seconds. */
+  virtual_s?: number;
+  /** How long it took, with its machine's boot, in seconds. */
+  wall_s?: number;
+  /** By how much the latest of the script's own events was late, in seconds. */
+  late_s?: number;
+  /** The largest deviation of a packet from its expected time, in seconds; null if none has one. */
+  deviation_s?: number | null;
+  /** The line of that packet. */
+  deviation_line?: number | null;
+}
+
+// --------------------------------------------------------------------------------
+// Progress in labs (/api/labs/NAME/progress, /ws/progress)
+
+/** The result of a step's commands. */
+export interface StepProgress {
+  /** The commands that exited with 0, by node and number, such as `h1 0`. */
+  good: string[];
+  /** The exit status of the last command; null before the first has ended. */
+  status: number | null;
+  /** All of them exited with 0. */
+  done: boolean;
+}
+
+/** The answer to a question. */
+export interface AnswerProgress {
+  /** The given answer. */
+  text: string;
+  /** Whether it was right; null if not marked. */
+  right: boolean | null;
+  /** The answer was shown. */
+  shown: boolean;
+}
+
+/** The result of an exercise's last check; written only by the server. */
+export interface ExerciseProgress {
+  /** The points that it gave. */
+  points: number;
+  /** The points that it can give. */
+  most: number;
+  /** Why not all of them. */
+  reasons: string[];
+  /** Explanations of the mistakes found. */
+  explained: string[];
+  /** Digest of the answer and the files that were checked. */
+  digest: string;
+  /** The hints that were shown on request. */
+  hints: string[];
+}
+
+/** The progress in a lab. */
+export interface LabProgress {
+  /** Its name. */
+  lab: string;
+  /** The steps that were typed, by their keys. */
+  steps: Record<string, StepProgress>;
+  /** How many steps the text has; 0 if not reported yet. */
+  step_count: number;
+  /** The claims that were evaluated, and whether they held the last time. */
+  claims: Record<string, boolean>;
+  /** How many claims the study has. */
+  claim_count: number;
+  /** The questions that were answered, by their numbers or names. */
+  answers: Record<string, AnswerProgress>;
+  /** How many questions there are. */
+  answer_count: number;
+  /** The exercises that were checked, by their names. */
+  exercises: Record<string, ExerciseProgress>;
+  /** How often each was checked, as the server counts it. */
+  checks: Record<string, number>;
+  /** When it changed, in seconds since 1970; 0 if there is none yet. */
+  changed_s: number;
+}
+
+/** The progress in a lab in numbers. */
+export interface ProgressSummary {
+  /** Its name. */
+  lab: string;
+  /** How many steps are done. */
+  steps: number;
+  /** How many there are. */
+  step_count: number;
+  /** How many claims held. */
+  claims: number;
+  /** How many there are. */
+  claim_count: number;
+  /** How many answers were right. */
+  answers: number;
+  /** How many questions there are. */
+  answer_count: number;
+  /** The points of the exercises that were checked. */
+  points: number;
+  /** The points that these can give. */
+  most_points: number;
+  /** How often exercises were checked. */
+  checks: number;
+  /** When it changed, in seconds since 1970. */
+  changed_s: number;
+}
+
+/** Changes made on a page in a lab: entries to add, and new counts; as of `LabProgress`. */
+export interface ProgressChange {
+  steps?: Record<string, StepProgress>;
+  step_count?: number;
+  claims?: Record<string, boolean>;
+  claim_count?: number;
+  answers?: Record<string, AnswerProgress>;
+  answer_count?: number;
+  exercises?: Record<string, ExerciseProgress>;
+  checks?: Record<string, number>;
+}
+
+/** The first event: the progress in all labs that were started. */
+export interface AllProgressEvent {
+  event: "hello";
+  /** By the labs' names. */
+  labs: Record<string, LabProgress>;
+}
+
+/** The progress in a lab has changed. */
+export interface ProgressChangedEvent {
+  event: "progress";
+  /** The page that did it; empty for the server. */
+  page: string;
+  /** The lab. */
+  lab: string;
+  /** The change. */
+  change: ProgressChange;
+}
+
+/** The progress in a lab was reset. */
+export interface ProgressForgottenEvent {
+  event: "forgotten";
+  /** The page that did it. */
+  page: string;
+  /** The lab. */
+  lab: string;
+}
+
+/** An event of progress. */
+export type ProgressEvent = AllProgressEvent | ProgressChangedEvent | ProgressForgottenEvent;
+
+// --------------------------------------------------------------------------------
+// A lab's exercises (/api/labs/NAME/exercises)
+
+/** What a part of a submission is. */
+export type PartKindName = "study" | "setup" | "network" | "answers" | "iperf3";
+
+/** The state of a check: it waits for a machine, runs, or has ended. */
+export type CheckState = "waiting" | "running" | "done" | "failed" | "cancelled";
+
+/** A file of a part. */
+export interface ExerciseFile {
+  /** Below the folder of the lab. */
+  file: string;
+  /** Its text; null if it is not edited as text. */
+  text: string | null;
+  /** Its size, in bytes; null if it does not exist yet. */
+  size_bytes: number | null;
+  /** Why it cannot be shown. */
+  problem: string;
+  /** The canvas shows it: it is the lab's study. */
+  is_canvas: boolean;
+  /** To be sent with what is saved; null if it does not exist yet. */
+  version: string | null;
+}
+
+/** The answer to a question. */
+export interface ExerciseAnswer {
+  /** The question. */
+  name: string;
+  /** The answer; empty for none. */
+  text: string;
+  /** To be sent with what is saved; null for no answer. */
+  version: string | null;
+}
+
+/** A part of a submission. */
+export interface ExercisePart {
+  /** Its name. */
+  name: string;
+  /** What it is. */
+  kind: PartKindName;
+  /** Its files. */
+  files: ExerciseFile[];
+  /** The answers that exist, or are required, if it is a part of answers. */
+  answers: ExerciseAnswer[];
+}
+
+/** An exercise. */
+export interface Exercise {
+  /** Its name. */
+  name: string;
+  /** Its title. */
+  title: string;
+  /** The part that it is in. */
+  part: string;
+  /** The points that it can give. */
+  points: number;
+  /** Whether an answer is asked for. */
+  is_question: boolean;
+  /** Of a question: the unit that an answer may be in; empty for a plain number. */
+  unit: string;
+  /** How many hints there are. */
+  hint_count: number;
+}
+
+/** The checks of an exercise, as the server counts them. */
+export interface CheckCount {
+  /** How often it was checked. */
+  checks: number;
+  /** Of a question: wrong answers since the last right one. */
+  wrong: number;
+  /** How long the next check has to wait, in seconds. */
+  wait_s: number;
+}
+
+/** A check of a lab's exercises. */
+export interface ExerciseCheck {
+  /** Counts the checks of a workspace. */
+  number: number;
+  /** Its state. */
+  state: CheckState;
+  /** The exercises that are checked. */
+  exercises: string[];
+  /** What it is waiting for; null if it is not queued. */
+  waits: string | null;
+  /** Why it failed. */
+  problem: string;
+  /** As of `Exercises`. */
+  counts: Record<string, CheckCount>;
+}
+
+/** The exercises of a lab, with a student's files. */
+export interface Exercises {
+  /** Its name. */
+  lab: string;
+  /** The deadline; null for none. */
+  deadline: string | null;
+  /** The points that all exercises can give. */
+  points: number;
+  /** How many of these are of hidden exercises. */
+  hidden_points: number;
+  /** The exercises, without hidden ones. */
+  exercises: Exercise[];
+  /** Whose they are. */
+  student: string;
+  /** The student's seed. */
+  seed: number;
+  /** The student's files, below the workspace. */
+  folder: string;
+  /** The parts of the submission. */
+  parts: ExercisePart[];
+  /** Digests of the files that each exercise depends on. */
+  digests: Record<string, string>;
+  /** The last check; null if there was none since the server started. */
+  check: ExerciseCheck | null;
+  /** The exercises that were checked. */
+  counts: Record<string, CheckCount>;
+}
+
+/** A part or an answer that was saved. */
+export interface SavedInput {
+  /** Its new version; null for no answer. */
+  version: string | null;
+  /** As of `Exercises`. */
+  digests: Record<string, string>;
+}
+
+/** A file of a part was saved. */
+export interface PartEvent extends SavedInput {
+  event: "part";
+  /** The page that did it. */
+  page: string;
+  /** The lab. */
+  lab: string;
+  /** The file. */
+  file: string;
+  /** Its text. */
+  text: string;
+}
+
+/** An answer was saved. */
+export interface AnswerSavedEvent extends SavedInput {
+  event: "answer";
+  /** The page that did it. */
+  page: string;
+  /** The lab. */
+  lab: string;
+  /** The question. */
+  question: string;
+  /** The answer. */
+  text: string;
+}
+
+/** A check has begun or changed. */
+export interface CheckEvent {
+  event: "check";
+  /** The lab. */
+  lab: string;
+  /** The check. */
+  check: ExerciseCheck;
+}
+
+/** An event of exercises. */
+export type ExerciseEvent = PartEvent | AnswerSavedEvent | CheckEvent;
+
+// --------------------------------------------------------------------------------
+// Live sessions: events on /ws/sessions/ID
+
+/**
+ * Virtual seconds per second of wall time; "max" is as fast as possible. Null is real time while a command typed at a
+ * terminal runs, else as fast as possible.
+ */
+export type PaceChoice = "max" | number | null;
+
+/** Time passes; no process has anything to do; or the user holds the clock. */
+export type ClockState = "running" | "idle" | "held";
+
+/** The state of a flow in a recording. */
+export type FlowState = "waiting" | "running" | "done" | "failed";
+
+/** The kind of a node with a shell; `root` is the machine itself. */
+export type NodeKind = "host" | "router" | "switch" | "root";
+
+/** A node of a running network. */
+export interface NodeInfo {
+  /** Its name. */
+  name: string;
+  /** What it is. */
+  kind: NodeKind;
+}
+
+/** A running network. */
+export interface SessionInfo {
+  /** Identifies the session. */
+  id: string;
+  /** The name of the drawing. */
+  name: string;
+  /** The series of its kernel. */
+  kernel: string;
+  /** Decides all random numbers. */
+  seed: number;
+  /** The study's case that it is of; null for the bare network. */
+  case: string | null;
+  /** Its nodes, the machine itself first. */
+  nodes: NodeInfo[];
+}
+
+/** The clock of a session. */
+export interface Clock {
+  /** The time, in seconds. */
+  now_s: number;
+  /** Whether time passes. */
+  state: ClockState;
+  /** Virtual seconds in a second of wall time, recently. */
+  speed: number;
+  /** What the user has set. */
+  pace: PaceChoice;
+  /** The number of terminals with a command in the foreground. */
+  commands: number;
+  /** Time passes as fast as possible until one of these ends. */
+  skipping: boolean;
+}
+
+/** A metric of a flow, human-readable. */
+export interface FlowResult {
+  /** Its name without the flow's, such as `receiver_bps`. */
+  name: string;
+  /** Its label. */
+  label: string;
+  /** The value with its unit. */
+  text: string;
+}
+
+/** A flow of a recording. */
+export interface LiveFlow {
+  /** Its name. */
+  name: string;
+  /** The program. */
+  tool: string;
+  /** The node of the client. */
+  source: string;
+  /** The node of the server. */
+  target: string;
+  /** Its state. */
+  state: FlowState;
+  /** When it began, in seconds; null before. */
+  started_s: number | null;
+  /** When it ended, in seconds; null before. */
+  ended_s: number | null;
+  /** The client's command line. */
+  command: string;
+  /** The tool's error message, if it failed. */
+  words: string;
+  /** By name without the flow's, in base units. */
+  metrics: Record<string, number>;
+  /** The same, human-readable. */
+  results: FlowResult[];
+  /** What limited it; null if unknown. */
+  advice: Advice | null;
+}
+
+/** What a series is of. */
+export type SeriesKind = "queue" | "tcp" | "rate" | "ping";
+
+/** The unit of a series' values. */
+export type SeriesUnit = "bit/s" | "s" | "bytes" | "packets" | "1";
+
+/** The description of a series. */
+export interface SeriesInfo {
+  /** `KIND:OF:QUANTITY`, such as `queue:s1-eth2:backlog_bytes`. */
+  key: string;
+  /** What it is of. */
+  kind: SeriesKind;
+  /** The name of its interface or flow. */
+  of: string;
+  /** Throughput_bps (over a round trip), throughput_raw_bps, rtt_s, cwnd_bytes, backlog_bytes, drops, tx_bps, ... */
+  quantity: string;
+  /** The unit of its values. */
+  unit: SeriesUnit;
+  /** Its label. */
+  label: string;
+  /** A queue's capacity, in bytes, or an interface's rate, in bit/s; null if unknown or unlimited. */
+  limit: number | null;
+}
+
+/** Points of one series in a binary message. */
+export interface SeriesEntry {
+  /** The series. */
+  key: string;
+  /** How many points. */
+  count: number;
+}
+
+/** The head of a binary message with points of series. */
+export interface SeriesHeader {
+  /** The number of the recording. */
+  recording: number;
+  /** Whether this replaces the earlier points (after a reconnection), or is appended. */
+  whole: boolean;
+  /** The series. */
+  entries: SeriesEntry[];
+}
+
+/** An event in a recording other than traffic. */
+export interface Mark {
+  /** `change` of a link or a set-up line, `command` at a terminal, or `event` of the study. */
+  kind: "change" | "command" | "event";
+  /** A description. */
+  text: string;
+  /** When, after the recording's start, in seconds. */
+  at_s: number;
+}
+
+/** A reference value of a quantity, valid until the next one for that quantity. */
+export interface Level {
+  /** Such as `throughput_bps`. */
+  quantity: string;
+  /** Its label. */
+  label: string;
+  /** In the quantity's unit; null if there is none from then on. */
+  value: number | null;
+  /** From when it is valid, after the recording's start, in seconds. */
+  from_s: number;
+}
+
+/** The measurements that start with one press of Run. */
+export interface Recording {
+  /** Its number in the session. */
+  number: number;
+  /** The case's name, if the study names any. */
+  case: string | null;
+  /** Its start, in seconds. */
+  start_s: number;
+  /** When the last of its flows has ended, in seconds; null before. */
+  end_s: number | null;
+  /** Its flows. */
+  flows: LiveFlow[];
+  /** What its lines are; their points are binary messages. */
+  series: SeriesInfo[];
+  /** Its events. */
+  marks: Mark[];
+  /** The reference values. */
+  levels: Level[];
+  /** Why its numbers may differ from those of the same case in Results. */
+  differences: string[];
+  /** The run directory that it was saved as, below the workspace; null before. */
+  kept: string | null;
+}
+
+/** A terminal. */
+export interface TerminalInfo {
+  /** Its number. */
+  id: number;
+  /** The node of its shell. */
+  node: string;
+  /** The exit status of its shell; null while that runs. */
+  status: number | null;
+}
+
+/** A capture of a session, running or finished. */
+export interface LiveCapture {
+  /** Its number. */
+  number: number;
+  /** The interface. */
+  interface: string;
+  /** In the syntax of pcap-filter(7). */
+  filter: string;
+  /** It is running. */
+  going: boolean;
+  /** Its size. */
+  bytes: number;
+  /** Why it has ended, if the user did not stop it. */
+  words: string;
+}
+
+/** The whole state, always the first event. */
+export interface StateEvent {
+  event: "state";
+  /** The session. */
+  session: SessionInfo;
+  /** Its clock. */
+  clock: Clock;
+  /** Its recordings; the last one is current. */
+  recordings: Recording[];
+  /** Its terminals. */
+  terminals: TerminalInfo[];
+  /** Its captures. */
+  captures: LiveCapture[];
+  /** As of `StaleEvent`. */
+  stale: string[];
+}
+
+/** The clock has changed. */
+export interface ClockEvent extends Clock {
+  event: "clock";
+}
+
+/** A recording has begun or changed. */
+export interface RecordingEvent {
+  event: "recording";
+  recording: Recording;
+}
+
+/** A terminal was opened, or its shell has ended. */
+export interface TerminalEvent {
+  event: "terminal";
+  terminal: TerminalInfo;
+}
+
+/** A command typed at a terminal has ended. */
+export interface TypedEvent {
+  event: "typed";
+  /** Its node. */
+  node: string;
+  /** The command. */
+  line: string;
+  /** Its exit status. */
+  status: number;
+}
+
+/** Captures have changed. */
+export interface CapturesEvent {
+  event: "captures";
+  captures: LiveCapture[];
+}
+
+/** What the running network cannot apply of the drawing has changed. */
+export interface StaleEvent {
+  event: "stale";
+  /** Those changes: the network has to be restarted for them. */
+  reasons: string[];
+}
+
+/** Run was pressed, and the drawn network differs in ways that need a restart. */
+export interface RestartNeededEvent {
+  event: "restart-needed";
+  /** The differences. */
+  reasons: string[];
+}
+
+/** A command failed, or there is a notice. */
+export interface MessageEvent {
+  event: "message";
+  /** How serious it is. */
+  level: "error" | "warning" | "info";
+  /** The message. */
+  text: string;
+  /** The name of the command, if it was one. */
+  about: string;
+}
+
+/** The output of an `ask`. */
+export interface AnswerEvent {
+  event: "answer";
+  /** Identifies the question. */
+  number: number;
+  /** The output. */
+  text: string;
+}
+
+/** The session has ended, always the last event. */
+export interface EndedEvent {
+  event: "ended";
+  /** Why. */
+  words: string;
+}
+
+/** An event of a session. */
+export type SessionEvent = StateEvent | ClockEvent | RecordingEvent | TerminalEvent | TypedEvent | CapturesEvent | StaleEvent | RestartNeededEvent | MessageEvent | AnswerEvent | EndedEvent;
+
+// --------------------------------------------------------------------------------
+// Live sessions: sizes on /ws/sessions/ID/terminals/N
+
+/** The size of a terminal's window. */
+export interface TerminalSize {
+  /** In characters. */
+  rows: number;
+  /** In characters. */
+  columns: number;
+}
+
+// --------------------------------------------------------------------------------
+// The server's state (GET /api/state)
+
+/** A kernel that is built. */
+export interface KernelInfo {
+  /** Its series. */
+  series: string;
+  /** Its release. */
+  release: string;
+}
+
+/** The state of the server when a page is opened. */
+export interface ServerState {
+  /** The version of longfat. */
+  version: string;
+  /** The workspace's folder. */
+  workspace: string;
+  /** The kernels that can be used. */
+  kernels: KernelInfo[];
+  /** The labs. */
+  labs: LabEntry[];
+  /** The running sessions. */
+  sessions: SessionInfo[];
+  /** The jobs. */
+  jobs: JobInfo[];
+  /** The declared fields. */
+  fields: Fields;
+}
+
+// --------------------------------------------------------------------------------
+// Live sessions: commands on /ws/sessions/ID
+
+export type SessionOrder =
+  /**
+   * Start the flows of the case in a new recording, after the lines have run. `flows`: the names of the flows to start;
+   * null for all. `text`: the drawing, as of `Update`; null if it has not changed. `case`: likewise. `lines`: commands
+   * to run first.
+   */
+  | { do: "run"; flows?: string[] | null; text?: string | null; case?: string | null; lines?: SetupLine[] | null }
+  /**
+   * Apply the drawing to the running network: it was changed. `text`: the text of the study. `case`: the chosen case;
+   * null for the only one, or the bare network.
+   */
+  | { do: "update"; text: string; case?: string | null }
+  /** End the current recording with its flows. */
+  | { do: "stop" }
+  /** Hold the clock. */
+  | { do: "hold" }
+  /** Resume time after `hold`. */
+  | { do: "go" }
+  /** Let time advance, and hold it. `by_s`: by how much. */
+  | { do: "step"; by_s: number }
+  /** Set how fast time passes. `factor`: the pace. */
+  | { do: "pace"; factor: PaceChoice }
+  /** Pass time as fast as possible until a command typed at a terminal ends; or stop that. */
+  | { do: "skip" }
+  /**
+   * Start a shell in a new terminal. `rows`: in characters. `columns`: in characters. `node`: a host, a switch, or
+   * root.
+   */
+  | { do: "open-terminal"; rows: number; columns: number; node: string }
+  /** Close a terminal; its shell gets SIGHUP. `id`: its number. */
+  | { do: "close-terminal"; id: number }
+  /**
+   * Type commands at a terminal of each node whose shell is at its prompt, or at a new one. `nodes`: the nodes. `text`:
+   * the commands.
+   */
+  | { do: "type"; nodes: string[]; text: string }
+  /**
+   * Run a command at a node, advancing time only as far as it needs; see `AnswerEvent`. `number`: identifies the
+   * answer. `node`: the node. `line`: the command.
+   */
+  | { do: "ask"; number: number; node: string; line: string }
+  /**
+   * Capture packets at an interface. `interface`: the interface. `filter`: in the syntax of pcap-filter(7); empty for
+   * all packets.
+   */
+  | { do: "capture"; interface: string; filter?: string }
+  /** Stop a capture; its packets are kept. `id`: its number. */
+  | { do: "end-capture"; id: number };

@@ -1,13 +1,14 @@
 /** The page: toolbar, palette, canvas, panel and dock; or the labs, or the runs. */
 
-import type { DragEvent } from "react";
 import { useEffect, useState } from "react";
+import type { DragEvent } from "react";
 import { Canvas } from "../canvas/Canvas";
-import { isTyping } from "../canvas/keys";
 import { Palette } from "../canvas/Palette";
+import { isTyping } from "../canvas/keys";
+import { useDrafts } from "../documents/drafts";
 import { useCurrentDocument, useDocuments } from "../documents/store";
-import { openFromDisk, save } from "../files/actions";
 import { Dialogs } from "../files/Dialogs";
+import { openFromDisk, save } from "../files/actions";
 import { useDialogs } from "../files/dialogs";
 import { LabsPage } from "../labs/LabsPage";
 import { ClockBar } from "../live/ClockBar";
@@ -15,12 +16,57 @@ import { Dock } from "../live/Dock";
 import { PacketdrillPage } from "../packetdrill/PacketdrillPage";
 import { RunsPage } from "../runs/RunsPage";
 import { Timeline } from "../timeline/Timeline";
-import { Notices } from "./Notices";
-import { ServerBanner } from "./ServerBanner";
 import { RightPanel } from "./RightPanel";
-import { useTheme } from "./theme";
 import { TopBar } from "./TopBar";
+import { useNotices } from "./notices";
+import { useTheme } from "./theme";
 import { NOTHING, useUi } from "./ui";
+
+export function Notices() {
+  const { notices, dismiss } = useNotices();
+  return (
+    <div className="notices" role="status" aria-live="polite">
+      {notices.map((notice) => (
+        <div key={notice.number} className={`notice notice-${notice.level}`}>
+          <p>{notice.text}</p>
+          <button type="button" className="icon-button" aria-label="Dismiss this message" onClick={() => dismiss(notice.number)}>
+            ✕
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+export function ServerBanner() {
+  const link = useDrafts((state) => state.link);
+  const path = useDrafts((state) => state.path);
+  if (link === "open") return null;
+  const start = <code>longfat studio --workspace {path}</code>;
+  return (
+    <p className="server-banner" role="alert">
+      {link === "lost" && (
+        <span>
+          <strong>The studio does not respond.</strong> What you draw meanwhile is kept in this browser and sent as soon as it
+          responds again. If it was stopped, start it: {start}. Its sessions have ended then; their runs are in Runs.
+        </span>
+      )}
+      {link === "refused" && (
+        <span>
+          <strong>This browser is not logged in any more.</strong> Open your link again: the URL that the studio printed, or in
+          a class the link from your teacher. What you have drawn here since is kept in this browser and sent then.
+        </span>
+      )}
+      {link === "another" && (
+        <span>
+          <strong>This address now serves another workspace, or another program.</strong> This page belongs to {path}. Nothing of it
+          is sent there, and it goes on by itself when its own studio responds again: {start}. Do not reload it until then. In a
+          class, another student's link may have been opened in this browser: open yours.
+        </span>
+      )}
+    </p>
+  );
+}
 
 export function App() {
   useTheme();

@@ -1,16 +1,100 @@
 /** The bar at the top: files, undo, the tabs, and the other pages. */
 
-import { useThemeVersion } from "../charts/useThemeVersion";
+import type { KeyboardEvent } from "react";
+import { postJson } from "../api/client";
+import { useThemeVersion } from "../charts/theme";
+import { flush } from "../documents/drafts";
+import { isUnsaved, useCurrentDocument, useDocuments } from "../documents/store";
+import { attempt, closeTab, exportAs, save } from "../files/actions";
 import { useDialogs } from "../files/dialogs";
-import { exportAs, save } from "../files/actions";
-import { useCurrentDocument, useDocuments } from "../documents/store";
-import { confirmLogOut } from "./logOut";
-import type { MenuItem } from "./Menu";
 import { MenuButton } from "./Menu";
-import { Tabs } from "./Tabs";
+import type { MenuItem } from "./Menu";
+import { notify } from "./notices";
 import { isDark, switchTheme } from "./theme";
-import type { View } from "./ui";
 import { useUi } from "./ui";
+import type { View } from "./ui";
+
+/** The page that says how to come back. */
+const LOGGED_OUT = "/logged-out";
+
+export function confirmLogOut(): void {
+  useDialogs.getState().open({
+    kind: "confirm",
+    title: "Log out?",
+    text: "This browser then has no access to the studio until your link is opened again. What is drawn is kept, and machines go on.",
+    choices: [
+      { label: "Log out", main: true, act: () => void logOut() },
+      { label: "Log out all other browsers", act: () => void logOutOthers() },
+      { label: "Cancel", act: () => undefined },
+    ],
+  });
+}
+
+async function logOut(): Promise<void> {
+  await attempt("This browser could not be logged out.", async () => {
+    await flush();
+    await postJson("/api/log-out", {});
+    window.location.replace(LOGGED_OUT);
+  });
+}
+
+async function logOutOthers(): Promise<void> {
+  await attempt("The other browsers could not be logged out.", async () => {
+    const { ended } = await postJson<{ ended: number }>("/api/log-out", { others: true });
+    notify("info", ended === 0 ? "No other browser was logged in." : `Logged out: ${ended} ${ended === 1 ? "browser" : "browsers"}.`);
+  });
+}
+
+export function Tabs() {
+  const { documents, currentId, select, openNew } = useDocuments();
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const at = documents.findIndex((one) => one.id === currentId);
+    const next = documents[(at + step + documents.length) % documents.length];
+    if (step !== 0 && next !== undefined) {
+      event.preventDefault();
+      select(next.id);
+      event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus();
+    }
+    if (event.key === "Delete" && currentId !== null) closeTab(currentId);
+  };
+  return (
+    <div className="tabs">
+      {/* Not role="tablist": each tab has its own close button. */}
+      <div role="group" aria-label="Open networks" className="tab-list" onKeyDown={onKeyDown}>
+        {documents.map((one) => {
+          const unsaved = isUnsaved(one);
+          return (
+            <div key={one.id} className={one.id === currentId ? "tab tab-current" : "tab"}>
+              <button
+                type="button"
+                data-tab={one.id}
+                aria-current={one.id === currentId}
+                tabIndex={one.id === currentId ? 0 : -1}
+                title={`${one.path ?? (one.lab === null ? "not saved yet" : `lab ${one.lab}`)}${unsaved ? ", has unsaved changes" : ""}`}
+                onClick={() => select(one.id)}
+                onAuxClick={(event) => event.button === 1 && closeTab(one.id)}
+              >
+                <span className="tab-name">{one.name}</span>
+                {unsaved && (
+                  <span className="tab-unsaved" aria-label="unsaved">
+                    ●
+                  </span>
+                )}
+              </button>
+              <button type="button" className="tab-close" tabIndex={-1} aria-label={`Close ${one.name}`} onClick={() => closeTab(one.id)}>
+                ✕
+              </button>
+            </div>
+          );
+        })}
+      </div>
+      <button type="button" className="bar-button" aria-label="New network" title="New network" onClick={() => void openNew()}>
+        +
+      </button>
+    </div>
+  );
+}
 
 export function TopBar() {
   const { view, theme, set } = useUi();

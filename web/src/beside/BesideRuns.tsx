@@ -19,8 +19,8 @@ import { latestOf, type SessionView } from "../live/view";
 import { MomentCard } from "../timeline/MomentCard";
 import { PlayBar } from "../timeline/PlayBar";
 import { showMoment } from "../timeline/player";
-import { StillCanvas } from "./StillCanvas";
-import { bind, endOfAll, momentsOfAll, type SideMoment } from "./together";
+import { StaticCanvas } from "./StaticCanvas";
+import { bind, endOfAll, momentsOfAll, type SideMoment } from "./comparison";
 import "uplot/dist/uPlot.min.css";
 import "@xyflow/react/dist/style.css";
 import "../charts/series.css";
@@ -91,17 +91,17 @@ function Both({ sessions, texts, paths }: BothProps) {
   const moments = useMemo(() => momentsOfAll(sessions), [sessions]);
   const [first, second] = sessions;
   // Before the charts are made.
-  useMemo(() => joinCursors([chartViewOf(first.book), chartViewOf(second.book)]), [first.book, second.book]);
+  useMemo(() => joinCursors([chartViewOf(first.seriesStore), chartViewOf(second.seriesStore)]), [first.seriesStore, second.seriesStore]);
   useEffect(() => {
-    const views = [chartViewOf(first.book), chartViewOf(second.book)];
+    const views = [chartViewOf(first.seriesStore), chartViewOf(second.seriesStore)];
     const stop = bind(views, end_s);
     views[0]?.store.setState({ at: end_s / 2, zoom: { from: 0, to: end_s } });
     return stop;
-  }, [first.book, second.book, end_s]);
+  }, [first.seriesStore, second.seriesStore, end_s]);
   const tops = useMemo(() => topsOf(sessions), [sessions]);
   return (
     <>
-      <CommonLine view={chartViewOf(first.book)} moments={moments} end_s={end_s} />
+      <CommonLine view={chartViewOf(first.seriesStore)} moments={moments} end_s={end_s} />
       <div className="beside-columns">
         {sessions.map((session, side) => (
           <Column key={session.id} session={session} text={texts[side] ?? ""} path={paths[side] ?? ""} tops={tops} />
@@ -117,7 +117,7 @@ function topsOf(sessions: readonly SessionView[]): ReadonlyMap<string, number> {
   for (const session of sessions) {
     for (const { id, lines } of panelsOf(session.recordings, new Set())) {
       for (const { recording, key } of lines) {
-        const series = session.book.get(recording, key);
+        const series = session.seriesStore.get(recording, key);
         if (series !== undefined) tops.set(id, Math.max(tops.get(id) ?? 0, maximumOf(series) ?? 0));
       }
     }
@@ -138,7 +138,7 @@ function Column({ session, text, path, tops }: ColumnProps) {
     () => panelsOf(session.recordings, new Set()).filter(({ usual }) => usual).map((panel): PanelSpec => ({ ...panel, top: tops.get(panel.id) ?? 0 })),
     [session.recordings, tops],
   );
-  const view = chartViewOf(session.book);
+  const view = chartViewOf(session.seriesStore);
   // The charts' time axis is that of the longer run.
   useEffect(() => {
     view.end_s = view.store.getState().zoom?.to ?? 0;
@@ -147,11 +147,11 @@ function Column({ session, text, path, tops }: ColumnProps) {
   return (
     <section className="beside-column" aria-label={name}>
       <h2 title={path}>{name}</h2>
-      <StillCanvas session={session} text={text} label={`Network of ${name}`} />
+      <StaticCanvas session={session} text={text} label={`Network of ${name}`} />
       <MomentCard sessionId={session.id} place="line" of={name} />
       <div className="beside-charts">
         {panels.map((panel) => (
-          <SeriesChart key={panel.id} panel={panel} book={session.book} view={view} going={false} of={name} />
+          <SeriesChart key={panel.id} panel={panel} seriesStore={session.seriesStore} view={view} going={false} of={name} />
         ))}
         {latestOf(session)?.series.length === 0 && <p className="empty">This run has no samples: add probes to its study.</p>}
       </div>

@@ -10,6 +10,7 @@ import { Background, BackgroundVariant, ReactFlow, ReactFlowProvider, SelectionM
 import type { DragEvent, MouseEvent } from "react";
 import type { Recording } from "../api/types";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useFields } from "../app/server";
 import { NOTHING, useUi, type Tool } from "../app/ui";
 import type { NodeKind } from "../documents/drawing";
 import type { StudyDocument } from "../documents/model";
@@ -22,8 +23,7 @@ import { MomentCard } from "../timeline/MomentCard";
 import { ActivityFeed } from "./activityFeed";
 import { NO_GUIDES } from "./arrange";
 import { connect, drawFlow, placeNode, placeNote, rename } from "./commands";
-import { CanvasBar } from "./CanvasBar";
-import { EmptyCanvas, ToolHint } from "./CanvasHints";
+import { CanvasBar, EmptyCanvas, ToolHint, LinkPreview } from "./CanvasOverlays";
 import { CanvasState } from "./context";
 import type { OpenMenu } from "./ContextMenu";
 import { ContextMenu, terminalAt } from "./ContextMenu";
@@ -39,12 +39,10 @@ import { LinkEdge } from "./LinkEdge";
 import { NodeView } from "./NodeView";
 import { DRAGGED } from "./Palette";
 import { placesOf } from "./places";
-import { Rubber } from "./Rubber";
 import { topologyPicture } from "./topologyPicture";
-import { useCanvasChanges } from "./useCanvasChanges";
+import { useCanvasChanges, useLinkEnd } from "./useCanvasChanges";
 import { useCanvasKeys } from "./useCanvasKeys";
 import { useFit } from "./useFit";
-import { useLinkEnd } from "./useLinkEnd";
 
 const NODE_TYPES = { node: NodeView };
 const EDGE_TYPES = { link: LinkEdge, flow: FlowEdge };
@@ -81,17 +79,18 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const [editingNote, editNote] = useState<number | null>(null);
   const [guides, setGuides] = useState(NO_GUIDES);
   const { held, holdEnd } = useLinkEnd(id);
+  const fields = useFields().direction;
   const problems = useMemo(() => problemsAt(document.check, drawing), [document.check, drawing]);
   const [nodes, setNodes] = useState<CanvasNode[]>(() => makeNodes(drawing, placesOf(id, drawing), selection, problems.nodes, []));
-  const [edges, setEdges] = useState<CanvasEdge[]>(() => makeEdges(drawing, placesOf(id, drawing), selection, problems.links, []));
+  const [edges, setEdges] = useState<CanvasEdge[]>(() => makeEdges(drawing, placesOf(id, drawing), selection, problems.links, [], fields));
   const dragging = useRef(false);
 
   useEffect(() => {
     if (dragging.current) return;
     const places = placesOf(id, drawing);
     setNodes((before) => makeNodes(drawing, places, selection, problems.nodes, before));
-    setEdges((before) => makeEdges(drawing, places, selection, problems.links, before));
-  }, [id, drawing, selection, problems]);
+    setEdges((before) => makeEdges(drawing, places, selection, problems.links, before, fields));
+  }, [id, drawing, selection, problems, fields]);
 
   const fit = useFit({ frame, drawing, nodes, edges, showsAddresses });
   // An end belongs to the tool that it was chosen with; choosing another tool resets it.
@@ -280,8 +279,8 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
           <Background variant={BackgroundVariant.Dots} gap={2 * GRID} size={1} className="canvas-dots" />
           <DecorLayer documentId={id} drawing={drawing} nodes={nodes} guides={guides} editingNote={editingNote} editNote={editNote} />
           <LabelLayer nodes={nodes} edges={edges} />
-          {held !== null && <Rubber from={held.fixed} frame={frame} />}
-          {connecting && pending !== null && <Rubber from={pending} frame={frame} />}
+          {held !== null && <LinkPreview from={held.fixed} frame={frame} />}
+          {connecting && pending !== null && <LinkPreview from={pending} frame={frame} />}
         </ReactFlow>
         {drawing.nodes.length === 0 && <EmptyCanvas />}
         <ToolHint tool={tool} pending={pending} />

@@ -5,7 +5,7 @@ import { MenuList } from "../app/Menu";
 import { useUi } from "../app/ui";
 import { documentOf } from "../documents/change";
 import { drawingOf } from "../documents/useDrawing";
-import { startCapture } from "../packets/start";
+import { startCapture } from "../packets/store";
 import { openTerminal } from "../terminals/open";
 import { ALIGNMENTS } from "./arrange";
 import type { Alignment } from "./arrange";

@@ -23,7 +23,7 @@ interface DecorProps {
 }
 
 /** The same, read-only, as for a run. */
-export function StillDecor({ drawing, nodes }: Pick<DecorProps, "drawing" | "nodes">) {
+export function StaticDecor({ drawing, nodes }: Pick<DecorProps, "drawing" | "nodes">) {
   return (
     <ViewportPortal>
       {framesOf(drawing, nodes).map(({ group, style }) => (

@@ -6,7 +6,7 @@
  */
 
 import { useCallback, useRef, useSyncExternalStore } from "react";
-import type { InterfaceActivity } from "../live/activity";
+import type { InterfaceActivity } from "../timeline/moments";
 
 /** What a full bar is where no queue's size is known, in bytes. */
 const USUAL_LIMIT_BYTES = 10 * 2 ** 20;

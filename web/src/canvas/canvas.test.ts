@@ -6,8 +6,9 @@ import { autoLayout } from "./autoLayout";
 import type { LinkEdgeType } from "./elements";
 import { makeEdges, makeNodes } from "./elements";
 import { lineBetween } from "./geometry";
-import { linkLabel, rateText, spelt } from "./labels";
+import { linkLabel, rateText, spelt, wrapLabel } from "./labels";
 import { freeSpot, placesOf } from "./places";
+import { FIELDS } from "./testFields";
 
 const TEXT = `network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
@@ -30,16 +31,24 @@ describe("labels", () => {
   it("shows directions separately where they differ, and wraps long lines", () => {
     const link = drawing.links[2];
     if (link === undefined) throw new Error("no link");
-    expect(linkLabel(link, 1000)).toEqual(["to h2: 10 Gbit/s · 20 ms · loss 1 %", "to s1: 10 Gbit/s · 20 ms"]);
-    expect(linkLabel({ ...link, towards: [{}, {}] }, 70)).toEqual(["10 Gbit/s", "20 ms"]);
-    expect(linkLabel({ ...link, common: {}, towards: [{}, {}] }, 70)).toEqual([]);
+    expect(linkLabel(link, FIELDS)).toEqual(["to h2: 10 Gbit/s · 20 ms · 1 % lost", "to s1: 10 Gbit/s · 20 ms"]);
+    const same = linkLabel({ ...link, towards: [{}, {}] }, FIELDS);
+    expect(same).toEqual(["10 Gbit/s · 20 ms"]);
+    expect(wrapLabel(same, 70)).toEqual(["10 Gbit/s", "20 ms"]);
+    expect(linkLabel({ ...link, common: {}, towards: [{}, {}] }, FIELDS)).toEqual([]);
+  });
+  it("shows the phrase of every declared field", () => {
+    const link = drawing.links[2];
+    if (link === undefined) throw new Error("no link");
+    const common = { delay: "20ms", jitter: "1ms", qdisc: "fq_codel limit 100", trace: "a/lte.trace", queue: "26214400", silent: "x", unknown: "y" };
+    expect(linkLabel({ ...link, common, towards: [{}, {}] }, FIELDS)).toEqual(["20 ms ±1 ms · trace lte.trace · queue 25 MB · fq_codel"]);
   });
 });
 
 describe("elements", () => {
   const places = autoLayout(drawing);
   it("draws parallel links apart, whichever way round they are written", () => {
-    const edges = makeEdges(drawing, places, NOTHING, new Set([2]), []);
+    const edges = makeEdges(drawing, places, NOTHING, new Set([2]), [], FIELDS);
     const links = edges.filter((one): one is LinkEdgeType => one.type === "link");
     const [first, second] = links.map(({ source, target, data }) => {
       const a = places.get(source);
@@ -57,8 +66,8 @@ describe("elements", () => {
     const before = makeNodes(drawing, places, NOTHING, new Set(), []);
     const after = makeNodes(readDrawing(TEXT, "a"), places, { ...NOTHING, nodes: new Set(["h2"]) }, new Set(), before);
     expect(after.map((one, index) => one === before[index])).toEqual([true, false, true]);
-    const edges = makeEdges(drawing, places, NOTHING, new Set(), []);
-    expect(makeEdges(readDrawing(TEXT, "a"), places, NOTHING, new Set(), edges).every((one, index) => one === edges[index])).toBe(true);
+    const edges = makeEdges(drawing, places, NOTHING, new Set(), [], FIELDS);
+    expect(makeEdges(readDrawing(TEXT, "a"), places, NOTHING, new Set(), edges, FIELDS).every((one, index) => one === edges[index])).toBe(true);
   });
 });
 

@@ -1,6 +1,7 @@
 /** From a drawing to the canvas's nodes and edges. Unchanged elements stay the same objects. */
 
 import type { Edge, Node } from "@xyflow/react";
+import type { FieldInfo } from "../api/types";
 import type { Selection } from "../app/ui";
 import type { DrawnFlow, DrawnLink, DrawnNode, Drawing } from "../documents/drawing";
 import type { Point } from "./geometry";
@@ -8,7 +9,7 @@ import { HALF, shiftOf } from "./geometry";
 import { linkLabel } from "./labels";
 
 export type CanvasNode = Node<{ node: DrawnNode; problem: boolean; colour: string | null }, "node">;
-export type LinkEdgeType = Edge<{ link: DrawnLink; shift: number; problem: boolean }, "link">;
+export type LinkEdgeType = Edge<{ link: DrawnLink; label: string[]; shift: number; problem: boolean }, "link">;
 export type FlowEdgeType = Edge<{ flow: DrawnFlow; place: number; down: boolean }, "flow">;
 export type CanvasEdge = LinkEdgeType | FlowEdgeType;
 
@@ -69,6 +70,7 @@ export function makeEdges(
   selection: Selection,
   problems: ReadonlySet<number>,
   before: readonly CanvasEdge[],
+  fields: readonly FieldInfo[],
 ): CanvasEdge[] {
   const old = new Map(before.map((one) => [one.id, one]));
   const links = drawing.links.map((link): LinkEdgeType => {
@@ -77,11 +79,12 @@ export function makeEdges(
     const parallel = drawing.links.filter((other) => sameEnds(other, link));
     // The same side in both orders of the ends.
     const side = source < target ? 1 : -1;
-    const data = { link, shift: side * shiftOf(parallel.indexOf(link), parallel.length), problem: problems.has(link.index) };
+    const label = linkLabel(link, fields);
+    const data = { link, label, shift: side * shiftOf(parallel.indexOf(link), parallel.length), problem: problems.has(link.index) };
     const selected = selection.links.has(link.index);
     const known = old.get(id);
     if (known?.type === "link" && known.selected === selected && known.data !== undefined && same(known.data, data)) return known;
-    return { id, type: "link", source, target, selected, data, ariaLabel: linkName(link) };
+    return { id, type: "link", source, target, selected, data, ariaLabel: linkName(link, label) };
   });
   const names = new Set(drawing.nodes.map((node) => node.name));
   const flows = drawing.flows
@@ -100,8 +103,8 @@ export function makeEdges(
 }
 
 /** For screen readers, who do not see the label beside it. */
-function linkName(link: DrawnLink): string {
-  return [`Link from ${link.ends[0]} to ${link.ends[1]}`, ...linkLabel(link, Infinity)].join(", ");
+function linkName(link: DrawnLink, label: string[]): string {
+  return [`Link from ${link.ends[0]} to ${link.ends[1]}`, ...label].join(", ");
 }
 
 function sameHosts(one: DrawnFlow, other: DrawnFlow): boolean {

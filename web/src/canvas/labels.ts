@@ -1,5 +1,6 @@
 /** Labels of links and flows: properties as typed, with the units spelt out. */
 
+import type { FieldInfo } from "../api/types";
 import { effective } from "../documents/drawing";
 import type { DrawnFlow, DrawnLink, Properties } from "../documents/drawing";
 import { formatQuantity } from "../live/quantities";
@@ -25,26 +26,14 @@ export function speltSize(quantity: string): string {
 /** The approximate width of a letter of a label, in pixels. */
 const LETTER = 6;
 
+const SEPARATOR = " · ";
+
 /**
- * One line for both directions, or one for each where they differ; broken into more
- * lines where there is less room.
+ * One line for both directions, or one for each where they differ, of the phrases that the
+ * fields of a direction declare: `fields` of the server's state.
  */
-export function linkLabel(link: DrawnLink, width: number): string[] {
-  return wholeLabel(link).flatMap((line) => wrapped(line, Math.max(width, 60) / LETTER));
-}
-
-function wrapped(line: string, letters: number): string[] {
-  const lines: string[] = [];
-  for (const part of line.split(" · ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 3 + part.length <= letters) lines[lines.length - 1] = `${last} · ${part}`;
-    else lines.push(part);
-  }
-  return lines;
-}
-
-function wholeLabel(link: DrawnLink): string[] {
-  const [there, back] = ([0, 1] as const).map((direction) => propertiesLabel(effective(link, direction)));
+export function linkLabel(link: DrawnLink, fields: readonly FieldInfo[]): string[] {
+  const [there, back] = ([0, 1] as const).map((direction) => phrases(effective(link, direction), fields).join(SEPARATOR));
   if (there === back) return there === undefined || there === "" ? [] : [there];
   return [
     ...(there ? [`to ${link.ends[1]}: ${there}`] : []),
@@ -52,22 +41,39 @@ function wholeLabel(link: DrawnLink): string[] {
   ];
 }
 
-function propertiesLabel(properties: Properties): string {
-  const { rate, trace, delay, jitter, loss, burst_loss: bursts, duplicate, corrupt, reorder, queue, qdisc } = properties;
-  return [
-    rate && spelt(rate),
-    trace && `trace ${trace.split("/").at(-1)}`,
-    delay && (jitter ? `${spelt(delay)} ± ${spelt(jitter)}` : spelt(delay)),
-    loss && `loss ${spelt(loss)}`,
-    bursts && `bursts of loss ${bursts}`,
-    duplicate && `dup. ${spelt(duplicate)}`,
-    corrupt && `corrupt ${spelt(corrupt)}`,
-    reorder && `reorder ${spelt(reorder)}`,
-    queue && `queue ${speltSize(queue)}`,
-    qdisc && qdisc.split(/\s/)[0],
-  ]
-    .filter(Boolean)
-    .join(" · ");
+/** A label broken into more lines where there is less room, in pixels. */
+export function wrapLabel(lines: readonly string[], width: number): string[] {
+  return lines.flatMap((line) => wrapped(line, Math.max(width, 60) / LETTER));
+}
+
+function wrapped(line: string, letters: number): string[] {
+  const lines: string[] = [];
+  for (const part of line.split(SEPARATOR)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + SEPARATOR.length + part.length <= letters) lines[lines.length - 1] = last + SEPARATOR + part;
+    else lines.push(part);
+  }
+  return lines;
+}
+
+function phrases(properties: Properties, fields: readonly FieldInfo[]): string[] {
+  const found: string[] = [];
+  for (const field of fields) {
+    const typed = properties[field.key];
+    if (!typed || field.phrase === "") continue;
+    const phrase = field.phrase.replace("{}", () => shownValue(field, typed));
+    // One that begins with a blank belongs to the one before it.
+    if (phrase.startsWith(" ") && found.length > 0) found.push((found.pop() ?? "") + phrase);
+    else found.push(phrase.trim());
+  }
+  return found;
+}
+
+function shownValue({ unit, shown }: FieldInfo, typed: string): string {
+  if (unit === "bytes") return speltSize(typed);
+  if (unit !== "") return spelt(typed);
+  if (shown === "word") return typed.trim().split(/\s/)[0] ?? "";
+  return shown === "name" ? (typed.split("/").at(-1) ?? "") : typed;
 }
 
 export function flowLabel(flow: DrawnFlow): string {

@@ -10,7 +10,7 @@ import { frameOf, noteSize } from "./decor";
 import type { CanvasEdge, CanvasNode, FlowEdgeType, LinkEdgeType } from "./elements";
 import type { Line, Point } from "./geometry";
 import { at, bowOf, HALF, lineBetween, reversed } from "./geometry";
-import { flowLabel, linkLabel } from "./labels";
+import { flowLabel, wrapLabel } from "./labels";
 import type { Box, PlacementRequest, Size } from "./placement";
 import { Placement } from "./placement";
 
@@ -81,9 +81,7 @@ export function placeLabels(nodes: readonly CanvasNode[], edges: readonly Canvas
     if (box !== null) labels.push({ id: request.id, kind, lines, box, selected });
   };
   for (const { edge, line } of links) {
-    const link = edge.data?.link;
-    if (link === undefined) continue;
-    const lines = linkLabel(link, widthFor(line));
+    const lines = wrapLabel(edge.data?.label ?? [], widthFor(line));
     if (lines.length === 0) continue;
     const size = sizeOf(lines);
     add("link", lines, { id: edge.id, size, middles: besides(line, size, UP) }, edge.selected === true);

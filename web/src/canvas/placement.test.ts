@@ -5,6 +5,7 @@ import { makeEdges, makeNodes } from "./elements";
 import type { Point } from "./geometry";
 import { extentOf, placeLabels } from "./placedLabels";
 import { lengthInside, overlap, Placement } from "./placement";
+import { FIELDS } from "./testFields";
 
 describe("placement", () => {
   const size = { width: 40, height: 20 };
@@ -58,7 +59,7 @@ flows: {bulk: {iperf3: h1 -> h2}, back: {iperf3: h2 -> h1}, near: {ping: h1 -> h
     const drawing = readDrawing(text(", {rate: 10gbit, delay: 20ms, queue: 25000000}"));
     const places = new Map(["h1", "s1", "s2", "h2"].map((node, index) => [node, rows[name]?.(index) ?? { x: 0, y: 0 }]));
     const nodes = makeNodes(drawing, places, NOTHING, new Set(), []);
-    const edges = makeEdges(drawing, places, NOTHING, new Set(), []);
+    const edges = makeEdges(drawing, places, NOTHING, new Set(), [], FIELDS);
     const placed = placeLabels(nodes, edges, false);
     const boxes = [...placed.labels, ...placed.rates].map(({ box }) => box);
     expect(boxes.length).toBeGreaterThanOrEqual(placed.rates.length + 6);
@@ -73,7 +74,7 @@ flows: {bulk: {iperf3: h1 -> h2}, back: {iperf3: h2 -> h1}, near: {ping: h1 -> h
   it("omits a direction without properties, and formats sizes", () => {
     const drawing = readDrawing(text(", {to: {s2: {queue: 26214400}}}"));
     const places = new Map(["h1", "s1", "s2", "h2"].map((node, index) => [node, { x: index * 300, y: 0 }]));
-    const edges = makeEdges(drawing, places, NOTHING, new Set(), []);
+    const edges = makeEdges(drawing, places, NOTHING, new Set(), [], FIELDS);
     const { labels } = placeLabels(makeNodes(drawing, places, NOTHING, new Set(), []), edges, false);
     expect(labels.find(({ id }) => id === "link:1")?.lines).toEqual(["to s2: queue 25 MB"]);
     expect(edges.find(({ id }) => id === "link:1")?.ariaLabel).toBe("Link from s1 to s2, to s2: queue 25 MB");

@@ -1,18 +1,21 @@
 /** Applies React Flow's drag and selection changes to the text and to the page's selection. */
 
-import type { EdgeChange, NodeChange } from "@xyflow/react";
 import { applyNodeChanges } from "@xyflow/react";
+import type { EdgeChange, NodeChange } from "@xyflow/react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { Dispatch, RefObject, SetStateAction } from "react";
-import { useCallback, useRef } from "react";
-import type { Selection } from "../app/ui";
 import { NOTHING, useUi } from "../app/ui";
+import type { Selection } from "../app/ui";
+import { documentOf } from "../documents/change";
 import type { Drawing } from "../documents/drawing";
+import { drawingOf } from "../documents/useDrawing";
+import { NO_GUIDES, guided } from "./arrange";
 import type { Guides } from "./arrange";
-import { guided, NO_GUIDES } from "./arrange";
-import { moveNodes } from "./commands";
+import { moveEnd, moveNodes } from "./commands";
 import type { CanvasEdge, CanvasNode } from "./elements";
-import type { Point } from "./geometry";
 import { snap } from "./geometry";
+import type { Point } from "./geometry";
+import { nodeAt } from "./keys";
 import { placesOf } from "./places";
 
 interface Wiring {
@@ -112,4 +115,43 @@ function union(a: Selection, b: Selection): Selection {
 function toggle<T>(set: Set<T>, item: T, on: boolean): void {
   if (on) set.add(item);
   else set.delete(item);
+}
+
+interface Held {
+  index: number;
+  end: 0 | 1;
+  /** The node at the other end. */
+  fixed: string;
+}
+
+export function useLinkEnd(id: string): { held: Held | null; holdEnd: (index: number, end: 0 | 1) => void } {
+  const [held, setHeld] = useState<Held | null>(null);
+  const holdEnd = useCallback(
+    (index: number, end: 0 | 1) => {
+      const document = documentOf(id);
+      const link = document === null ? undefined : drawingOf(document).links.find((one) => one.index === index);
+      if (link !== undefined) setHeld({ index, end, fixed: link.ends[1 - end] ?? "" });
+    },
+    [id],
+  );
+  useEffect(() => {
+    if (held === null) return undefined;
+    const drop = (event: PointerEvent) => {
+      setHeld(null);
+      const name = nodeAt(event.clientX, event.clientY);
+      if (name !== null) moveEnd(id, held.index, held.end, name);
+    };
+    const cancel = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      setHeld(null);
+    };
+    window.addEventListener("pointerup", drop);
+    window.addEventListener("keydown", cancel, true);
+    return () => {
+      window.removeEventListener("pointerup", drop);
+      window.removeEventListener("keydown", cancel, true);
+    };
+  }, [id, held]);
+  return { held, holdEnd };
 }

@@ -5,9 +5,8 @@ import { useStore } from "zustand";
 import { formatClock } from "../live/quantities";
 import { latestOf, nameOf, type SessionView } from "../live/view";
 import { csvOf, download } from "./export";
-import { isShown } from "./ChartsTab";
 import { toggled } from "./hidden";
-import type { PanelSpec } from "./panels";
+import { isShown, type PanelSpec } from "./panels";
 import { pictureOf } from "./picture";
 import type { Range } from "./timeAxis";
 import { rangeOf, type ChartView } from "./view";
@@ -117,14 +116,14 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
       <button type="button" className="small-button" aria-pressed={log} title="Logarithmic value axis" onClick={() => view.store.setState({ log: !log })}>
         Log
       </button>
-      <button type="button" className="small-button" title="Download the visible data as CSV" onClick={() => download(`${name}.csv`, new Blob([csvOf(shown, session.book, hidden)], { type: "text/csv" }))}>
+      <button type="button" className="small-button" title="Download the visible data as CSV" onClick={() => download(`${name}.csv`, new Blob([csvOf(shown, session.seriesStore, hidden)], { type: "text/csv" }))}>
         CSV
       </button>
       <button
         type="button"
         className="small-button"
         title="Download the charts as a PNG file"
-        onClick={() => void pictureOf(shown, session.book, view).then((blob) => blob && download(`${name}.png`, blob))}
+        onClick={() => void pictureOf(shown, session.seriesStore, view).then((blob) => blob && download(`${name}.png`, blob))}
       >
         PNG
       </button>

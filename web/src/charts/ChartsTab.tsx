@@ -4,9 +4,9 @@ import { useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 
 import { isGoingOn, latestOf, type SessionView } from "../live/view";
-import { Answer } from "../live/Answer";
+import { RunSummary } from "../live/RunSummary";
 import { ChartsBar } from "./ChartsBar";
-import { panelsOf, type PanelSpec } from "./panels";
+import { isShown, panelsOf, type PanelSpec } from "./panels";
 import { SeriesChart } from "./SeriesChart";
 import { chartViewOf, type ChartView } from "./view";
 import "uplot/dist/uPlot.min.css";
@@ -32,14 +32,14 @@ export function ChartsTab({ documentId, view }: ChartsTabProps) {
   }
   return (
     <>
-      <Answer documentId={documentId} recording={latest} alive={view.link === "open"} />
+      <RunSummary documentId={documentId} recording={latest} alive={view.link === "open"} />
       <Charts session={view} />
     </>
   );
 }
 
 function Charts({ session }: { session: SessionView }) {
-  const view = chartViewOf(session.book);
+  const view = chartViewOf(session.seriesStore);
   const { all, shown, alone } = usePanels(session, view);
   return (
     <div className="charts">
@@ -51,7 +51,7 @@ function Charts({ session }: { session: SessionView }) {
 
 /** The enabled charts, one below the other, beside a view with the same time axis. */
 export function ChartsColumn({ session }: { session: SessionView }) {
-  const view = chartViewOf(session.book);
+  const view = chartViewOf(session.seriesStore);
   const { shown, alone } = usePanels(session, view);
   return (
     <section className="charts charts-column" aria-label="Charts beside the packets">
@@ -89,7 +89,7 @@ function Grid({ session, view, shown, alone }: GridProps) {
         <SeriesChart
           key={panel.id}
           panel={panel}
-          book={session.book}
+          seriesStore={session.seriesStore}
           view={view}
           going={isGoingOn(latestOf(session))}
         />
@@ -99,21 +99,17 @@ function Grid({ session, view, shown, alone }: GridProps) {
   );
 }
 
-export function isShown(panel: PanelSpec, switched: ReadonlySet<string>): boolean {
-  return panel.usual !== switched.has(panel.id);
-}
-
 /** Keeps the view's end at the end of the longest line, before the charts are drawn. */
-function useEnd(view: ChartView, { book }: SessionView, panels: readonly PanelSpec[]): void {
+function useEnd(view: ChartView, { seriesStore }: SessionView, panels: readonly PanelSpec[]): void {
   useEffect(() => {
     const find = () => {
       const ends = panels.flatMap(({ lines }) =>
-        lines.map(({ recording, key }) => book.get(recording, key)?.lastTime ?? 0),
+        lines.map(({ recording, key }) => seriesStore.get(recording, key)?.lastTime ?? 0),
       );
       view.end_s = Math.max(0, ...ends);
     };
     find();
     view.ticker.invalidate();
     return view.ticker.before(find);
-  }, [view, book, panels]);
+  }, [view, seriesStore, panels]);
 }

@@ -7,9 +7,9 @@
 import { useEffect, useState } from "react";
 import { useStore } from "zustand";
 
-import type { SeriesBook } from "../live/book";
+import type { SeriesStore } from "../live/seriesStore";
 import { formatQuantity } from "../live/quantities";
-import type { Growing } from "../live/growing";
+import type { AppendOnlySeries } from "../live/appendOnlySeries";
 import { maximumOf as maximum } from "./figures";
 import { toggled } from "./hidden";
 import { FIGURE_WORDS, isQuiet, legendRows, type LegendRow } from "./lookups";
@@ -25,17 +25,17 @@ const NEAR = 0.01;
 
 interface LegendProps {
   panel: PanelSpec;
-  book: SeriesBook;
+  seriesStore: SeriesStore;
   view: ChartView;
   /** Whether the latest recording is still running. */
   going: boolean;
 }
 
-export function Legend({ panel, book, view, going }: LegendProps) {
+export function Legend({ panel, seriesStore, view, going }: LegendProps) {
   const hover = useStore(view.store, (state) => state.hover ?? state.at);
   const hidden = useStore(view.store, (state) => state.hidden);
-  useRevision(book);
-  const all = legendRows(panel, book, hover);
+  useRevision(seriesStore);
+  const all = legendRows(panel, seriesStore, hover);
   const rows = [...all.filter((row) => !row.line.earlier), ...all.filter((row) => row.line.earlier)];
   const loud = rows.filter((row) => !isQuiet(row));
   const quiet = rows.filter(isQuiet);
@@ -43,7 +43,7 @@ export function Legend({ panel, book, view, going }: LegendProps) {
   const range = rangeOf(view.store.getState(), view.end_s);
   const near = hover === null ? [] : panel.marks.filter(({ at_s }) => Math.abs(at_s - hover) < NEAR * (range.to - range.from));
   // These levels are so far above the lines that they are not drawn.
-  const top = Math.max(0, ...all.map(({ line }) => maximumOf(book.get(line.recording, line.key))));
+  const top = Math.max(0, ...all.map(({ line }) => maximumOf(seriesStore.get(line.recording, line.key))));
   const level = panel.levels.at(-1);
   const isFar = level !== undefined && level.value !== null && level.value > FAR * top;
   const counts = rows.some((row) => (row.drops ?? 0) > 0);
@@ -118,15 +118,15 @@ function Row({ row, panel, counts, isHidden, onToggle }: RowProps) {
   );
 }
 
-function maximumOf(series: Growing | undefined): number {
+function maximumOf(series: AppendOnlySeries | undefined): number {
   return series === undefined ? 0 : (maximum(series) ?? 0);
 }
 
 /** Re-renders a few times a second while series grow. */
-function useRevision(book: SeriesBook): void {
-  const [, setRevision] = useState(book.revision);
+function useRevision(seriesStore: SeriesStore): void {
+  const [, setRevision] = useState(seriesStore.revision);
   useEffect(() => {
-    const timer = setInterval(() => setRevision(book.revision), EVERY_MS);
+    const timer = setInterval(() => setRevision(seriesStore.revision), EVERY_MS);
     return () => clearInterval(timer);
-  }, [book]);
+  }, [seriesStore]);
 }

@@ -3,23 +3,23 @@
 import { useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 
-import type { SeriesBook } from "../live/book";
+import type { SeriesStore } from "../live/seriesStore";
 import { Legend } from "./Legend";
 import { LivePlot } from "./livePlot";
 import type { PanelSpec } from "./panels";
-import { useThemeVersion } from "./useThemeVersion";
+import { useThemeVersion } from "./theme";
 import type { ChartView } from "./view";
 
 interface SeriesChartProps {
   panel: PanelSpec;
-  book: SeriesBook;
+  seriesStore: SeriesStore;
   view: ChartView;
   going: boolean;
   /** Whose it is, where the same charts are shown side by side. */
   of?: string;
 }
 
-export function SeriesChart({ panel, book, view, going, of }: SeriesChartProps) {
+export function SeriesChart({ panel, seriesStore, view, going, of }: SeriesChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [unit, setUnit] = useState("");
   const theme = useThemeVersion();
@@ -31,7 +31,7 @@ export function SeriesChart({ panel, book, view, going, of }: SeriesChartProps) 
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    const plot = new LivePlot(element, JSON.parse(lines) as PanelSpec, book, view, setUnit);
+    const plot = new LivePlot(element, JSON.parse(lines) as PanelSpec, seriesStore, view, setUnit);
     const stop = view.ticker.subscribe(() => plot.draw());
     const resizes = new ResizeObserver(() => view.ticker.invalidate());
     resizes.observe(element);
@@ -40,7 +40,7 @@ export function SeriesChart({ panel, book, view, going, of }: SeriesChartProps) 
       resizes.disconnect();
       plot.destroy();
     };
-  }, [lines, book, view, theme, log]);
+  }, [lines, seriesStore, view, theme, log]);
 
   const toggleAlone = () =>
     view.store.setState((state) => ({ alone: state.alone === id ? null : id }));
@@ -57,7 +57,7 @@ export function SeriesChart({ panel, book, view, going, of }: SeriesChartProps) 
       </header>
       <div className="chart-main">
         <div className="chart-place" ref={place} />
-        <Legend panel={panel} book={book} view={view} going={going} />
+        <Legend panel={panel} seriesStore={seriesStore} view={view} going={going} />
       </div>
     </section>
   );

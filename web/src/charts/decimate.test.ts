@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { Growing } from "../live/growing";
+import { AppendOnlySeries } from "../live/appendOnlySeries";
 import { decimate } from "./decimate";
 import { averageOf, maximumOf, meanOf } from "./figures";
 
-function line(points: [number, number][]): Growing {
-  const made = new Growing();
+function line(points: [number, number][]): AppendOnlySeries {
+  const made = new AppendOnlySeries();
   made.append(Float64Array.from(points, ([time]) => time), Float64Array.from(points, ([, value]) => value));
   return made;
 }
@@ -61,7 +61,7 @@ describe("decimate", () => {
   });
 
   it("has nothing where there is nothing", () => {
-    const { columns, counts } = decimate([undefined, new Growing(), line([[50, 1]])], 0, 10, 10);
+    const { columns, counts } = decimate([undefined, new AppendOnlySeries(), line([[50, 1]])], 0, 10, 10);
     expect(counts).toEqual([0, 0, 0]);
     for (const column of columns) expect(column.every((value) => value === null)).toBe(true);
   });
@@ -82,9 +82,9 @@ describe("figures", () => {
   });
 
   it("are none of an empty series, and the value of a single one", () => {
-    expect(averageOf(new Growing())).toBeNull();
-    expect(meanOf(new Growing())).toBeNull();
-    expect(maximumOf(new Growing())).toBeNull();
+    expect(averageOf(new AppendOnlySeries())).toBeNull();
+    expect(meanOf(new AppendOnlySeries())).toBeNull();
+    expect(maximumOf(new AppendOnlySeries())).toBeNull();
     expect(averageOf(line([[1, 7]]))).toBe(7);
   });
 });

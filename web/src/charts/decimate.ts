@@ -6,7 +6,7 @@
  * lost, and the cost of drawing depends on the screen alone.
  */
 
-import type { Growing } from "../live/growing";
+import type { AppendOnlySeries } from "../live/appendOnlySeries";
 
 /** Null is a gap; undefined is a point that the line passes from its previous sample to the next. */
 export type Place = number | null | undefined;
@@ -21,7 +21,7 @@ export interface Drawn {
 }
 
 /** Decimate lines to a range of time and a width in pixels. */
-export function decimate(lines: readonly (Growing | undefined)[], from: number, to: number, pixels: number): Drawn {
+export function decimate(lines: readonly (AppendOnlySeries | undefined)[], from: number, to: number, pixels: number): Drawn {
   const width = Math.max(1, Math.floor(pixels));
   const step = (to - from) / width;
   const xs = new Array<number>(2 * width + 2);
@@ -40,7 +40,7 @@ export function decimate(lines: readonly (Growing | undefined)[], from: number, 
   return { xs, columns, counts };
 }
 
-function fill(column: Place[], line: Growing, from: number, to: number, width: number): number {
+function fill(column: Place[], line: AppendOnlySeries, from: number, to: number, width: number): number {
   const { times, values } = line;
   const first = firstAtOrAfter(line, from);
   const end = line.countUntil(to);
@@ -89,7 +89,7 @@ function bucketOf(time: number, from: number, perSecond: number, width: number):
   return Math.min(width - 1, Math.max(0, Math.floor((time - from) * perSecond)));
 }
 
-function firstAtOrAfter(line: Growing, time: number): number {
+function firstAtOrAfter(line: AppendOnlySeries, time: number): number {
   let index = line.countUntil(time);
   while (index > 0 && line.times[index - 1] === time) index -= 1;
   return index;

@@ -1,6 +1,6 @@
 /** CSV export of the charts, and downloads. */
 
-import type { SeriesBook } from "../live/book";
+import type { SeriesStore } from "../live/seriesStore";
 import type { PanelSpec } from "./panels";
 
 /**
@@ -8,14 +8,14 @@ import type { PanelSpec } from "./panels";
  *
  * A line without a sample at a time has an empty cell.
  */
-export function csvOf(panels: readonly PanelSpec[], book: SeriesBook, hidden: ReadonlySet<string>): string {
+export function csvOf(panels: readonly PanelSpec[], seriesStore: SeriesStore, hidden: ReadonlySet<string>): string {
   const lines = panels.flatMap((panel) => panel.lines).filter((line) => !hidden.has(line.of));
   const keys = [...new Set(lines.map((line) => line.key))].sort();
   const recordings = [...new Set(lines.map((line) => line.recording))].sort((one, other) => one - other);
   const rows = [["run", "time_s", ...keys].map(cell).join(",")];
   for (const recording of recordings) {
     const columns = keys.map((key) =>
-      lines.some((line) => line.recording === recording && line.key === key) ? book.get(recording, key) : undefined,
+      lines.some((line) => line.recording === recording && line.key === key) ? seriesStore.get(recording, key) : undefined,
     );
     const byTime = new Map<number, string[]>();
     columns.forEach((series, column) => {

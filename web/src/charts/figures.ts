@@ -1,6 +1,6 @@
 /** Statistics over a whole series, for the legend. */
 
-import type { Growing } from "../live/growing";
+import type { AppendOnlySeries } from "../live/appendOnlySeries";
 
 /**
  * The time average of rates or heights; each sample is valid for the time since the one before.
@@ -8,7 +8,7 @@ import type { Growing } from "../live/growing";
  *
  * @returns null where there is no sample.
  */
-export function averageOf(line: Growing): number | null {
+export function averageOf(line: AppendOnlySeries): number | null {
   const { times, values } = line;
   if (line.length === 0) return null;
   let sum = 0;
@@ -23,7 +23,7 @@ export function averageOf(line: Growing): number | null {
 }
 
 /** The mean of independent samples, such as round-trip times. */
-export function meanOf(line: Growing): number | null {
+export function meanOf(line: AppendOnlySeries): number | null {
   let sum = 0;
   let count = 0;
   for (const value of line.values) {
@@ -35,7 +35,7 @@ export function meanOf(line: Growing): number | null {
 }
 
 /** The greatest value; null where there is no sample. */
-export function maximumOf(line: Growing): number | null {
+export function maximumOf(line: AppendOnlySeries): number | null {
   let most: number | null = null;
   for (const value of line.values) if (!Number.isNaN(value) && (most === null || value > most)) most = value;
   return most;

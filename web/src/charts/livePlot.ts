@@ -1,5 +1,5 @@
 /**
- * One live chart on its canvas: uPlot, fed from the session's book.
+ * One live chart on its canvas: uPlot, fed from the session's seriesStore.
  *
  * It is independent of React: it is made when the lines change, drawn by the
  * ticker, and sized by its element.
@@ -8,8 +8,8 @@
 import uPlot from "uplot";
 
 import type { Mark } from "../api/types";
-import type { SeriesBook } from "../live/book";
-import type { Growing } from "../live/growing";
+import type { SeriesStore } from "../live/seriesStore";
+import type { AppendOnlySeries } from "../live/appendOnlySeries";
 import { formatQuantity } from "../live/quantities";
 import { decimate } from "./decimate";
 import { referenceDash, styleOf } from "./looks";
@@ -49,7 +49,7 @@ export class LivePlot {
   constructor(
     private readonly element: HTMLElement,
     private readonly panel: PanelSpec,
-    private readonly book: SeriesBook,
+    private readonly seriesStore: SeriesStore,
     private readonly view: ChartView,
     private readonly onUnit: (unit: string) => void,
   ) {
@@ -114,8 +114,8 @@ export class LivePlot {
     this.plot.destroy();
   }
 
-  private series(line: LineSpec): Growing | undefined {
-    return this.book.get(line.recording, line.key);
+  private series(line: LineSpec): AppendOnlySeries | undefined {
+    return this.seriesStore.get(line.recording, line.key);
   }
 
   private options(): uPlot.Options {
@@ -243,7 +243,7 @@ export class LivePlot {
   }
 
   private drawDrops(plot: uPlot, recording: number, key: string): void {
-    const drops = this.book.get(recording, key);
+    const drops = this.seriesStore.get(recording, key);
     const { min: first, max: end } = plot.scales["x"] ?? {};
     if (drops === undefined || first === undefined || end === undefined) return;
     const [min, max] = [first - this.panel.origin_s, end - this.panel.origin_s];

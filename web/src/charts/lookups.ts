@@ -1,6 +1,6 @@
-/** The rows of a legend, read from the book. */
+/** The rows of a legend, read from the seriesStore. */
 
-import type { SeriesBook } from "../live/book";
+import type { SeriesStore } from "../live/seriesStore";
 import { averageOf, maximumOf, meanOf } from "./figures";
 import type { LineSpec, PanelSpec } from "./panels";
 
@@ -20,11 +20,11 @@ const FIGURES = { average: averageOf, mean: meanOf, maximum: maximumOf };
 export const FIGURE_WORDS = { average: "average", mean: "mean", maximum: "max" };
 
 /** The rows of a chart's legend, at a time in seconds since Run; null for now. */
-export function legendRows(panel: PanelSpec, book: SeriesBook, time: number | null): LegendRow[] {
+export function legendRows(panel: PanelSpec, seriesStore: SeriesStore, time: number | null): LegendRow[] {
   return panel.lines.map((line) => {
-    const series = book.get(line.recording, line.key);
-    const summed = book.get(line.recording, line.figureKey) ?? series;
-    const drops = line.drops === null ? undefined : book.get(line.recording, line.drops);
+    const series = seriesStore.get(line.recording, line.key);
+    const summed = seriesStore.get(line.recording, line.figureKey) ?? series;
+    const drops = line.drops === null ? undefined : seriesStore.get(line.recording, line.drops);
     const value = time === null ? series?.last : series?.valueAt(time);
     const counted = time === null ? drops?.last : drops?.valueAt(time);
     return {

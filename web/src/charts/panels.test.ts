@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Recording, SeriesInfo } from "../api/types";
-import { SeriesBook } from "../live/book";
+import { SeriesStore } from "../live/seriesStore";
 import { csvOf } from "./export";
 import { looksOf, styleOf } from "./looks";
 import { panelsOf } from "./panels";
@@ -61,7 +61,7 @@ describe("looks", () => {
 
 describe("csvOf", () => {
   it("has a row for each time of each recording, and empty cells where a line has no sample", () => {
-    const book = new SeriesBook();
+    const seriesStore = new SeriesStore();
     const lines: [string, number[], number[]][] = [
       ["tcp:bulk:throughput_bps", [0.5, 1], [10, 20]],
       ["tcp:bulk:rtt_s", [1, 2], [0.02, 0.03]],
@@ -73,10 +73,10 @@ describe("csvOf", () => {
       new DataView(bytes).setUint32(0, header.length, true);
       new Uint8Array(bytes, 4, header.length).set(header);
       new Float64Array(bytes, start).set([...times, ...values]);
-      book.take(bytes, 0);
+      seriesStore.take(bytes, 0);
     }
     const panels = panelsOf([recording(1)], new Set());
-    expect(csvOf(panels.slice(0, 2), book, new Set(["rtt"]))).toBe(
+    expect(csvOf(panels.slice(0, 2), seriesStore, new Set(["rtt"]))).toBe(
       "run,time_s,tcp:bulk:rtt_s,tcp:bulk:throughput_bps\r\n1,0.5,,10\r\n1,1,0.02,20\r\n1,2,0.03,\r\n",
     );
   });

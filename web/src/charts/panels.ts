@@ -121,3 +121,8 @@ function dropsOf(recording: Recording, info: SeriesInfo): string | null {
   const found = recording.series.find((each) => each.of === info.of && each.quantity === "drops");
   return found?.key ?? null;
 }
+
+/** Whether a chart is enabled: as usual, or switched by the user. */
+export function isShown(panel: PanelSpec, switched: ReadonlySet<string>): boolean {
+  return panel.usual !== switched.has(panel.id);
+}

@@ -1,6 +1,6 @@
 /** The charts as one picture: each redrawn at print size, with its legend below. */
 
-import type { SeriesBook } from "../live/book";
+import type { SeriesStore } from "../live/seriesStore";
 import { formatQuantity } from "../live/quantities";
 import { LivePlot } from "./livePlot";
 import { styleOf } from "./looks";
@@ -26,7 +26,7 @@ interface Part {
  *
  * @returns a PNG; null where the browser cannot make one.
  */
-export async function pictureOf(panels: readonly PanelSpec[], book: SeriesBook, view: ChartView): Promise<Blob | null> {
+export async function pictureOf(panels: readonly PanelSpec[], seriesStore: SeriesStore, view: ChartView): Promise<Blob | null> {
   const place = document.createElement("div");
   place.style.cssText = `position: fixed; left: -10000px; top: 0; width: ${WIDTH}px; height: ${HEIGHT}px`;
   document.body.append(place);
@@ -35,12 +35,12 @@ export async function pictureOf(panels: readonly PanelSpec[], book: SeriesBook, 
     const { hidden } = view.store.getState();
     const parts = panels.map((panel): Part => {
       let unit = "";
-      const plot = new LivePlot(place, panel, book, view, (found) => {
+      const plot = new LivePlot(place, panel, seriesStore, view, (found) => {
         unit = found;
       });
       plots.push(plot);
       plot.draw();
-      const rows = legendRows(panel, book, null).filter((row) => !isQuiet(row) && !hidden.has(row.line.of));
+      const rows = legendRows(panel, seriesStore, null).filter((row) => !isQuiet(row) && !hidden.has(row.line.of));
       return { title: unit === "" ? panel.title : `${panel.title} (${unit})`, canvas: plot.plot.ctx.canvas, rows, panel };
     });
     const picture = compose(parts);

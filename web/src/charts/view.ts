@@ -2,7 +2,7 @@
 
 import { createStore, type StoreApi } from "zustand/vanilla";
 
-import type { SeriesBook } from "../live/book";
+import type { SeriesStore } from "../live/seriesStore";
 import { Ticker } from "./ticker";
 import type { Range } from "./timeAxis";
 
@@ -35,11 +35,11 @@ export interface ChartView {
   end_s: number;
 }
 
-const views = new WeakMap<SeriesBook, ChartView>();
+const views = new WeakMap<SeriesStore, ChartView>();
 
-/** The view of a session's charts; it lives as long as its book, whichever tab is open. */
-export function chartViewOf(book: SeriesBook): ChartView {
-  const known = views.get(book);
+/** The view of a session's charts; it lives as long as its seriesStore, whichever tab is open. */
+export function chartViewOf(seriesStore: SeriesStore): ChartView {
+  const known = views.get(seriesStore);
   if (known !== undefined) return known;
   const store = createStore<ChartState>()(() => ({
     zoom: null,
@@ -53,12 +53,12 @@ export function chartViewOf(book: SeriesBook): ChartView {
     log: false,
     alone: null,
   }));
-  const ticker = new Ticker(() => book.revision);
+  const ticker = new Ticker(() => seriesStore.revision);
   store.subscribe((now, last) => {
     if (now.hover === last.hover) ticker.invalidate();
   });
   const view = { store, ticker, end_s: 0 };
-  views.set(book, view);
+  views.set(seriesStore, view);
   return view;
 }
 

@@ -6,10 +6,9 @@
  */
 
 import type { Problem } from "../api/types";
-import { isEmpty, isList, isMapping, keyText, lineOf, readSource, resolved, scalarText, toValue, find } from "./yaml/source";
+import { isEmpty, isList, isMapping, keyText, lineOf, readSource, resolved, scalarText, toValue, find, asText, entries, inner, items, listOf, mapping, resolvedEntry, textAt } from "./yaml/source";
 import type { Path, Source, Value } from "./yaml/source";
 import { deviceStem } from "./devices";
-import { asText, entries, inner, items, listOf, mapping, resolvedEntry, textAt } from "./yaml/read";
 
 export type NodeKind = "host" | "router" | "switch";
 

@@ -1,17 +1,48 @@
 /** The open documents. Everything on the page reads them here, and changes texts through here. */
 
 import { create } from "zustand";
-import { getJson, postJson, putJson, errorMessage } from "../api/client";
+import { errorMessage, getJson, postJson, putJson } from "../api/client";
 import { retryWhileQueued } from "../api/queue";
 import type { CheckResult, Draft, OpenedDocument, SavedDocument } from "../api/types";
 import { useNotices } from "../app/notices";
-import { makeChecker } from "./check";
 import { beginNew, documentOf, historyOf, noteDocuments, noteStep, workspaceId } from "./drafts";
-import type { History } from "./history";
-import { NO_HISTORY, pushStep, stepBack, stepForward } from "./history";
-import type { DocumentsState, StudyDocument } from "./model";
 import { isNewStudyText, newStudyText } from "./edits/study";
+import { NO_HISTORY, pushStep, stepBack, stepForward } from "./history";
+import type { History } from "./history";
+import type { DocumentsState, StudyDocument } from "./model";
 import { drawingOf } from "./useDrawing";
+
+const REST_MS = 150;
+
+/** The server reads the files that a study names beside its own file, or in its lab. */
+type CheckedDocument = Pick<StudyDocument, "id" | "name" | "path" | "lab">;
+
+export interface Checker {
+  /** The text of a document has changed: earlier checks of it are dropped. */
+  check: (document: CheckedDocument, text: string) => void;
+  cancel: (id: string) => void;
+}
+
+export function makeChecker(
+  onResult: (id: string, text: string, result: CheckResult) => void,
+  onError: (error: unknown) => void,
+): Checker {
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const cancel = (id: string) => {
+    clearTimeout(timers.get(id));
+    timers.delete(id);
+  };
+  return {
+    cancel,
+    check({ id, name, path, lab }, text) {
+      cancel(id);
+      const send = () => {
+        postJson<CheckResult>("/api/check", { text, name, path, lab }).then((result) => onResult(id, text, result), onError);
+      };
+      timers.set(id, setTimeout(send, REST_MS));
+    },
+  };
+}
 
 interface Store extends DocumentsState {
   histories: Record<string, History>;

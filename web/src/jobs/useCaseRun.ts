@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import { ApiError, errorMessage } from "../api/client";
 import type { StudyDocument } from "../documents/model";
-import { preferredLanguages } from "../labs/language";
+import { preferredLanguages } from "../labs/LanguageSelect";
 import { jobName, useJobs } from "./store";
 
 export interface CaseRun {

@@ -2,26 +2,104 @@
 
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
-
-import { getJson, errorMessage } from "../api/client";
-import type { LabText } from "../api/types";
+import { errorMessage, getJson } from "../api/client";
+import type { JobInfo, LabProgress, LabText } from "../api/types";
+import { useUi } from "../app/ui";
 import type { StudyDocument } from "../documents/model";
 import { CasePicker } from "../jobs/CasePicker";
-import { JobView } from "../jobs/JobView";
-import { jobOf, useJobs } from "../jobs/store";
-import { useUi } from "../app/ui";
+import { JobView } from "../jobs/ResultsPanel";
+import { doneShare, jobOf, jobStatus, useJobs } from "../jobs/store";
+import { useCaseRun } from "../jobs/useCaseRun";
 import { Contents, headingsOf } from "./Contents";
-import { languageQuery } from "./language";
 import { ExercisesSection } from "./Exercises";
-import { LabHead } from "./LabHead";
-import { emptyProgress, registerSteps, noteClaims, useProgress } from "./progress";
-import { QuestionBar } from "./QuestionBar";
-import { questionsOf, type Question } from "./questions";
-import { StepBar } from "./StepBar";
-import { stepsOf, type Step } from "./steps";
+import { LanguageSelect, languageQuery } from "./LanguageSelect";
+import { QuestionBar, StepBar } from "./LabBars";
+import { emptyProgress, noteClaims, registerSteps, useProgress } from "./progress";
+import { questionsOf } from "./questions";
+import type { Question } from "./questions";
+import { stepsOf } from "./steps";
+import type { Step } from "./steps";
 import "../live/dock.css";
 import "../jobs/jobs.css";
 import "./labs.css";
+
+interface LabHeadProps {
+  document: StudyDocument;
+  text: LabText | null;
+  steps: readonly Step[];
+  questionCount: number;
+  progress: LabProgress | undefined;
+  job: JobInfo | null;
+}
+
+export function LabHead({ document, text, steps, questionCount, progress, job }: LabHeadProps) {
+  const { reading, set } = useUi();
+  const { run, starting, failure } = useCaseRun(document);
+  const reset = useProgress((state) => state.reset);
+  const done = steps.filter(({ key }) => progress?.steps[key]?.done === true).length;
+  const claims = Object.values(progress?.claims ?? {});
+  const right = Object.values(progress?.answers ?? {}).filter((answer) => answer.right === true).length;
+  const runs = job?.state === "running";
+  const canRun = (document.check?.study?.cases.length ?? 0) > 0;
+  const begun = Object.keys(progress?.steps ?? {}).length + claims.length + Object.keys(progress?.answers ?? {}).length + Object.keys(progress?.exercises ?? {}).length > 0;
+  return (
+    <div className="lab-head" role="group" aria-label="Progress of the lab">
+      <div className="lab-head-row">
+        {steps.length > 0 && (
+          <span className="lab-steps" role="status">
+            <progress max={steps.length} value={done} aria-label="Steps done" />
+            {done} of {steps.length} steps
+            {questionCount > 0 && ` · ${right} of ${questionCount} questions`}
+            {claims.length > 0 && ` · ${claims.filter((held) => held).length} of ${progress?.claim_count ?? claims.length} claims hold`}
+          </span>
+        )}
+        <button
+          type="button"
+          className="small-button main"
+          disabled={starting || runs || !canRun}
+          title={runs ? "A job of this study is already running" : "Runs each case of the lab from the start in its own machine"}
+          onClick={() => run([])}
+        >
+          Run all
+        </button>
+        {job !== null && (
+          <span className="lab-job" role="status">
+            <span className={`job-state job-${job.state}`}>{jobStatus(job)}</span>
+            {runs && <progress max={1} value={doneShare(job)} aria-label="Progress of all cases, above the text" />}
+            <button type="button" className="small-button" onClick={showResults}>
+              Results
+            </button>
+          </span>
+        )}
+        <span className="lab-head-end">
+          {text !== null && <LanguageSelect language={text.language} languages={text.languages} />}
+          {begun && (
+            <button
+              type="button"
+              className="small-button"
+              title="Reset the progress of this lab: steps and answers"
+              onClick={() => document.lab !== null && void reset(document.lab).catch(() => undefined)}
+            >
+              Reset progress
+            </button>
+          )}
+          <button type="button" className="small-button lab-wide" aria-pressed={reading} onClick={() => set({ reading: !reading })}>
+            {reading ? "Show the network" : "Full width"}
+          </button>
+        </span>
+      </div>
+      {failure !== null && (
+        <p className="job-problem" role="alert">
+          {failure}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function showResults(): void {
+  window.document.querySelector(".lab-cases")?.scrollIntoView({ block: "start" });
+}
 
 /** The parts of the displayed text. */
 interface Shown {

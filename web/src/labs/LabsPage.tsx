@@ -6,8 +6,7 @@ import { getJson, errorMessage } from "../api/client";
 import type { LabEntry } from "../api/types";
 import { useUi } from "../app/ui";
 import { useDocuments } from "../documents/store";
-import { languageQuery, shownLanguage } from "./language";
-import { LanguageSelect } from "./LanguageSelect";
+import { languageQuery, shownLanguage, LanguageSelect } from "./LanguageSelect";
 import "./labs.css";
 
 export function LabsPage() {

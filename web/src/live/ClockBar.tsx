@@ -6,17 +6,67 @@
  */
 
 import { useEffect } from "react";
-
 import type { StudyDocument } from "../documents/model";
+import { isUntouched } from "../documents/store";
 import { ClockBanners } from "./ClockBanners";
-import { ClockFace } from "./ClockFace";
-import { useFollowing, useSessionCleanup } from "./follow";
-import { confirmEnd, caseOf, chooseCase, endSession, restartSession, startRun, useLaunch } from "./launch";
 import { Pace } from "./Pace";
+import { useFollowing, useSessionCleanup } from "./follow";
+import { caseOf, chooseCase, confirmEnd, endSession, restartSession, startRun, useLaunch } from "./launch";
+import { formatClock, formatSpeed } from "./quantities";
 import { useLive, useSession } from "./store";
 import { isGoingOn, latestOf } from "./view";
-import { whyNoRun } from "./whyNoRun";
+import type { SessionView } from "./view";
 import "./clock.css";
+
+export function whyNoRun(document: StudyDocument, chosen: string | null): string | null {
+  const { check } = document;
+  if (check === null) return "The drawing is being checked";
+  if (isUntouched(document)) return "There is no network yet: place hosts and switches, link them, and draw a flow";
+  const count = check.problems.length;
+  if (count > 0) return count === 1 ? "The text has a problem: see the list" : `The text has ${count} problems: see the list`;
+  const cases = check.study?.cases ?? [];
+  const one = cases.find((each) => each.name === chosen) ?? cases[0];
+  if (one === undefined || one.flows.length === 0) {
+    return "There are no flows yet: draw one from host to host with the Flow tool (F)";
+  }
+  return null;
+}
+
+const MEANING = {
+  running: "Virtual time is running",
+  idle: "No process in the network has anything to do, so its clock is paused",
+  held: "Virtual time is held: read values, change links, type, step, or resume",
+};
+
+interface ClockFaceProps {
+  view: SessionView | undefined;
+  starting: boolean;
+}
+
+export function ClockFace({ view, starting }: ClockFaceProps) {
+  if (starting || view === undefined || view.clock === null || view.link === "ended") {
+    const words = starting ? "The machine boots…" : view?.link === "connecting" ? "Connecting…" : "No network yet";
+    return (
+      <div className="clock-face" role="status">
+        <span className="clock-time">–</span>
+        <span className="clock-state">{words}</span>
+      </div>
+    );
+  }
+  const { now_s, state, speed } = view.clock;
+  return (
+    <div className="clock-face" title={`${MEANING[state]}. Virtual time since the boot: ${now_s.toFixed(9)} s`}>
+      <span className="clock-time" aria-label="Virtual time">
+        {formatClock(now_s)}
+      </span>
+      <span className={`clock-state clock-${state}`}>
+        <span className="clock-dot" aria-hidden="true" />
+        <span role="status">{state}</span>
+        {state === "running" && <span className="clock-speed"> {formatSpeed(speed)} real time</span>}
+      </span>
+    </div>
+  );
+}
 
 const STEPS = [
   { by_s: 0.001, label: "1 ms" },

@@ -6,18 +6,70 @@
  */
 
 import { useRef } from "react";
-
+import type { KeyboardEvent } from "react";
 import { ChartsTab } from "../charts/ChartsTab";
 import type { StudyDocument } from "../documents/model";
 import { PacketsTab } from "../packets/PacketsTab";
 import { TerminalsTab } from "../terminals/TerminalsTab";
-import { LEAST_SHARE, MOST_SHARE, useDock, type DockTab } from "./dockStore";
 import { FlowsTab } from "./FlowsTab";
-import { MessagesTab } from "./MessagesTab";
+import { LEAST_SHARE, MOST_SHARE, useDock } from "./dockStore";
+import type { DockTab } from "./dockStore";
+import { formatClock } from "./quantities";
 import { useShownRun } from "./shownRun";
-import { shownOf, useSession } from "./store";
-import { tabKeys } from "./tabKeys";
+import { shownOf, useLive, useSession } from "./store";
+import type { SessionView } from "./view";
 import "./dock.css";
+
+export function MessagesTab({ view }: { view: SessionView | undefined }) {
+  if (view === undefined || view.messages.length === 0) {
+    return <p className="empty">No messages. Failed commands and warnings are reported here.</p>;
+  }
+  return (
+    <>
+      <div className="tool-row">
+        <span className="grow" />
+        <button
+          type="button"
+          className="small-button"
+          onClick={() => useLive.getState().change(view.id, (each) => ({ ...each, messages: [] }))}
+        >
+          Clear
+        </button>
+      </div>
+      <ol className="messages" aria-live="polite" aria-label="Messages, newest first">
+        {[...view.messages].reverse().map((message) => (
+          <li key={message.number} className={`message-${message.level}`}>
+            <time title="Virtual time">{message.at_s === null ? "–" : formatClock(message.at_s)}</time>
+            <span className="level">{message.level}</span>
+            <span className="text">
+              {message.about !== "" && <span className="about">{message.about}: </span>}
+              {message.text}
+              {message.times > 1 && <span className="about"> ({message.times} times)</span>}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+export function tabKeys<T extends string>(
+  tabs: readonly T[],
+  current: T,
+  show: (tab: T) => void,
+): (event: KeyboardEvent<HTMLElement>) => void {
+  return (event) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (by === 0) return;
+    const place = (tabs.indexOf(current) + by + tabs.length) % tabs.length;
+    const next = tabs[place];
+    if (next === undefined) return;
+    event.preventDefault();
+    show(next);
+    const buttons = event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]");
+    buttons[place]?.focus();
+  };
+}
 
 const TABS: { tab: DockTab; label: string }[] = [
   { tab: "charts", label: "Charts" },

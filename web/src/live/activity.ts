@@ -3,21 +3,9 @@
 import { useEffect, useState } from "react";
 
 import { chartViewOf } from "../charts/view";
-import { activityAt } from "../timeline/moments";
+import { activityAt, type InterfaceActivity } from "../timeline/moments";
 import { useLive } from "./store";
 import { latestOf, type SessionView } from "./view";
-
-export interface InterfaceActivity {
-  /** Its current sending rate. */
-  tx_bps: number;
-  /** The rate limit of its qdiscs; null for none. */
-  rate_bps: number | null;
-  backlog_bytes: number;
-  /** The capacity of its queue; null if unknown. */
-  limit_bytes: number | null;
-  /** Packets dropped within the last half second of wall time. */
-  recent_drops: number;
-}
 
 type Activity = ReadonlyMap<string, InterfaceActivity>;
 
@@ -56,8 +44,8 @@ export function useActivity(sessionId: string | null): Activity {
     };
     lookAgain();
     // Updates are immediate while the slider is dragged.
-    const book = useLive.getState().sessions[sessionId]?.book;
-    const stop = book === undefined ? undefined : chartViewOf(book).store.subscribe((now, last) => now.at !== last.at && look());
+    const seriesStore = useLive.getState().sessions[sessionId]?.seriesStore;
+    const stop = seriesStore === undefined ? undefined : chartViewOf(seriesStore).store.subscribe((now, last) => now.at !== last.at && look());
     return () => {
       clearTimeout(timer);
       stop?.();
@@ -71,22 +59,22 @@ export function useActivity(sessionId: string | null): Activity {
 export function activityOf(view: SessionView, nowMs: number): Activity {
   const recording = latestOf(view);
   if (recording === null) return NOTHING;
-  const { at } = chartViewOf(view.book).store.getState();
-  if (at !== null) return activityAt(recording, view.book, at);
+  const { at } = chartViewOf(view.seriesStore).store.getState();
+  if (at !== null) return activityAt(recording, view.seriesStore, at);
   if (view.link === "ended" || view.clock?.state === "idle") return NOTHING;
   const found = new Map<string, InterfaceActivity>();
   for (const { key, kind, of, quantity, limit } of recording.series) {
     if (kind !== "queue" && kind !== "rate") continue;
     const one = found.get(of) ?? { tx_bps: 0, rate_bps: null, backlog_bytes: 0, limit_bytes: null, recent_drops: 0 };
     found.set(of, one);
-    const last = view.book.get(recording.number, key)?.last ?? 0;
+    const last = view.seriesStore.get(recording.number, key)?.last ?? 0;
     if (quantity === "tx_bps") {
       one.tx_bps = last;
       one.rate_bps = limit;
     } else if (quantity === "backlog_bytes") {
       one.backlog_bytes = last;
       one.limit_bytes = limit;
-    } else if (quantity === "drops") one.recent_drops = view.book.recentDrops(key, nowMs);
+    } else if (quantity === "drops") one.recent_drops = view.seriesStore.recentDrops(key, nowMs);
   }
   return found;
 }

@@ -39,7 +39,7 @@ async function socketOpened(): Promise<void> {
 function checkOf(names: string[], problems: CheckResult["problems"] = []): CheckResult {
   const one = { title: "", seeds: 1, kernel: "6.1", expected_s: 1, setup: [], flows: [], probes: [] };
   const cases: CheckedCase[] = names.map((name) => ({ ...one, name }));
-  return { problems, study: { title: "", kernel: "6.1", seed: 1, memory_bytes: 0, network: null, cases, claims: [] } };
+  return { problems, warnings: [], repair: [], study: { title: "", kernel: "6.1", seed: 1, memory_bytes: 0, network: null, cases, claims: [] } };
 }
 
 function open(change: Partial<StudyDocument> = {}): StudyDocument {

@@ -8,7 +8,7 @@ import { chartViewOf } from "../charts/view";
 import { notify } from "../app/notices";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
-import { SeriesBook } from "./book";
+import { SeriesStore } from "./seriesStore";
 import { runId, useLive } from "./store";
 import { newView } from "./view";
 
@@ -47,20 +47,20 @@ async function load(shownRun: string): Promise<void> {
  * @param change - changes each recording, such as its start time.
  */
 export async function loadRuns(id: string, paths: readonly string[], change: (recording: Recording) => Recording = (one) => one): Promise<void> {
-  const book = new SeriesBook();
+  const seriesStore = new SeriesStore();
   // The first one is the latest: it is in front, in the charts as well.
-  const found = await Promise.all(paths.map((path, index) => loadOne(path, { book, number: paths.length - index, alone: paths.length === 1 })));
+  const found = await Promise.all(paths.map((path, index) => loadOne(path, { seriesStore, number: paths.length - index, alone: paths.length === 1 })));
   const earlier = new Set(found.slice(1).map(({ number }) => number));
-  chartViewOf(book).store.setState({ earlier });
+  chartViewOf(seriesStore).store.setState({ earlier });
   const recordings = found.map(change).reverse();
   useLive.setState((state) => ({
-    sessions: { ...state.sessions, [id]: { ...newView(id, book), link: "ended", recordings, run: paths.join(", ") } },
+    sessions: { ...state.sessions, [id]: { ...newView(id, seriesStore), link: "ended", recordings, run: paths.join(", ") } },
   }));
 }
 
-async function loadOne(path: string, { book, number, alone }: { book: SeriesBook; number: number; alone: boolean }): Promise<Recording> {
+async function loadOne(path: string, { seriesStore, number, alone }: { seriesStore: SeriesStore; number: number; alone: boolean }): Promise<Recording> {
   const query = `run=${encodeURIComponent(path)}`;
   const [recording, series] = await Promise.all([getJson<Recording>(`/api/recording?${query}`), getBytes(`/api/recording-series?${query}`)]);
-  book.take(series, performance.now(), number);
+  seriesStore.take(series, performance.now(), number);
   return { ...recording, number, case: alone ? recording.case : (path.split("/").at(-1) ?? path) };
 }

@@ -1,7 +1,7 @@
 /**
  * The live sessions that this page shows: one socket and one view for each.
  *
- * Events change the view (`view.ts`), binary messages the series book (`book.ts`).
+ * Events change the view (`view.ts`), binary messages the series seriesStore (`seriesStore.ts`).
  * Commands are sent by `send`. A session that the server no longer knows is marked
  * as ended.
  */
@@ -11,7 +11,7 @@ import { create } from "zustand";
 import { socketUrl } from "../api/client";
 import type { SessionEvent, SessionOrder } from "../api/types";
 import { notify } from "../app/notices";
-import { SeriesBook } from "./book";
+import { SeriesStore } from "./seriesStore";
 import { Connection, GONE } from "./connection";
 import { newView, reduce, withMessage, type SessionView } from "./view";
 
@@ -40,9 +40,9 @@ export const useLive = create<LiveState>()((set, get) => ({
 
   connect: (id) => {
     if (connections.has(id)) return;
-    const view = newView(id, new SeriesBook());
+    const view = newView(id, new SeriesStore());
     set((state) => ({ sessions: { ...state.sessions, [id]: view } }));
-    connections.set(id, openConnection(id, view.book));
+    connections.set(id, openConnection(id, view.seriesStore));
   },
 
   disconnect: (id) => {
@@ -85,7 +85,7 @@ export function useSession(id: string | null): SessionView | undefined {
   return useLive((state) => (id === null ? undefined : state.sessions[id]));
 }
 
-function openConnection(id: string, book: SeriesBook): Connection {
+function openConnection(id: string, seriesStore: SeriesStore): Connection {
   const { change } = useLive.getState();
   return new Connection(socketUrl(`/ws/sessions/${encodeURIComponent(id)}`), {
     onText: (text) => {
@@ -95,7 +95,7 @@ function openConnection(id: string, book: SeriesBook): Connection {
       // The list of messages may not be visible.
       if (event.event === "message" && event.level !== "info") notify(event.level, event.text);
     },
-    onBinary: (bytes) => book.take(bytes, performance.now()),
+    onBinary: (bytes) => seriesStore.take(bytes, performance.now()),
     onLost: (status) => {
       if (status === GONE) change(id, gone);
       if (useLive.getState().sessions[id]?.link === "ended") return false;

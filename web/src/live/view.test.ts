@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { LiveFlow, Recording, SessionEvent } from "../api/types";
 import { activityOf } from "./activity";
-import { SeriesBook } from "./book";
+import { SeriesStore } from "./seriesStore";
 import { isGoingOn, latestOf, nameOf, newView, reduce, withMessage } from "./view";
 
 function flow(state: LiveFlow["state"]): LiveFlow {
@@ -26,7 +26,7 @@ const state: SessionEvent = {
 
 describe("reduce", () => {
   it("takes over the whole state, and then each change", () => {
-    let view = reduce(newView("1", new SeriesBook()), state);
+    let view = reduce(newView("1", new SeriesStore()), state);
     expect(view.link).toBe("open");
     view = reduce(view, { event: "clock", now_s: 2, state: "running", speed: 3, pace: 0.5, commands: 0, skipping: false });
     expect(view.clock).toEqual({ now_s: 2, state: "running", speed: 3, pace: 0.5, commands: 0, skipping: false });
@@ -38,17 +38,17 @@ describe("reduce", () => {
     expect(latestOf(view)?.end_s).toBe(9);
   });
 
-  it("keeps the book and messages over a reconnection", () => {
-    const first = reduce(newView("1", new SeriesBook()), state);
+  it("keeps the seriesStore and messages over a reconnection", () => {
+    const first = reduce(newView("1", new SeriesStore()), state);
     const told = withMessage(first, { level: "info", text: "a", about: "" });
     const again = reduce({ ...told, link: "lost" }, state);
-    expect(again.book).toBe(first.book);
+    expect(again.seriesStore).toBe(first.seriesStore);
     expect(again.messages).toHaveLength(1);
     expect(again.link).toBe("open");
   });
 
   it("counts repeated messages, and numbers others", () => {
-    let view = reduce(newView("1", new SeriesBook()), state);
+    let view = reduce(newView("1", new SeriesStore()), state);
     const said = { level: "error", text: "no", about: "run" } as const;
     view = withMessage(withMessage(view, said), said);
     expect(view.messages).toMatchObject([{ number: 1, times: 2, at_s: 1 }]);
@@ -57,7 +57,7 @@ describe("reduce", () => {
   });
 
   it("ends with the server's message", () => {
-    const view = reduce(newView("1", new SeriesBook()), { event: "ended", words: "the machine died" });
+    const view = reduce(newView("1", new SeriesStore()), { event: "ended", words: "the machine died" });
     expect(view).toMatchObject({ link: "ended", ended: "the machine died" });
   });
 });
@@ -84,7 +84,7 @@ it("returns the last samples of each interface as its activity", () => {
     { ...info, key: "rate:s1-eth1:tx_bps", kind: "rate", quantity: "tx_bps", unit: "bit/s", limit: null },
     { ...info, key: "tcp:bulk:rtt_s", kind: "tcp", of: "bulk", quantity: "rtt_s", unit: "s", limit: null },
   ];
-  const view = { ...newView("1", new SeriesBook()), recordings: [recording(1, { series })] };
+  const view = { ...newView("1", new SeriesStore()), recordings: [recording(1, { series })] };
   expect([...activityOf(view, 0)]).toEqual([
     ["s1-eth1", { tx_bps: 0, rate_bps: null, backlog_bytes: 0, limit_bytes: 1000, recent_drops: 0 }],
   ]);

@@ -1,11 +1,11 @@
 /**
  * The page's view of a session, and its update by each event of the socket.
  *
- * Pure functions: the socket is in `store.ts`, the series are in `book.ts`.
+ * Pure functions: the socket is in `store.ts`, the series are in `seriesStore.ts`.
  */
 
 import type { LiveCapture, Clock, Recording, SessionEvent, SessionInfo, SetupLine, TerminalInfo } from "../api/types";
-import type { SeriesBook } from "./book";
+import type { SeriesStore } from "./seriesStore";
 
 export interface Message {
   /** Counted from 1 in this page. */
@@ -52,12 +52,12 @@ export interface SessionView {
   /** The run of the workspace that is shown; null for a session. */
   run: string | null;
   /** Always the same object. */
-  book: SeriesBook;
+  seriesStore: SeriesStore;
 }
 
 const MOST_MESSAGES = 300;
 
-export function newView(id: string, book: SeriesBook): SessionView {
+export function newView(id: string, seriesStore: SeriesStore): SessionView {
   return {
     id,
     link: "connecting",
@@ -74,7 +74,7 @@ export function newView(id: string, book: SeriesBook): SessionView {
     runs: null,
     restart: null,
     run: null,
-    book,
+    seriesStore,
   };
 }
 

@@ -31,7 +31,7 @@ export interface Running {
   cancel: () => void;
 }
 
-type Choices = Pick<PacketdrillRequest, "kernel" | "ip_version" | "root">;
+type Choices = Required<Pick<PacketdrillRequest, "kernel" | "ip_version" | "root">>;
 
 interface Scripts extends Choices {
   overview: PacketdrillOverview | null;

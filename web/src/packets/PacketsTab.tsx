@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 
 import { getJson, errorMessage } from "../api/client";
-import type { KeptCapture, LiveCapture, PacketCapture, PacketRow } from "../api/types";
+import type { SavedCapture, LiveCapture, PacketCapture, PacketRow } from "../api/types";
 import { ChartsColumn } from "../charts/ChartsTab";
 import { chartViewOf, hoverPacket } from "../charts/view";
 import { useDock } from "../live/dockStore";
@@ -60,14 +60,14 @@ function wordsFor({ number, interface: name, filter, going }: LiveCapture): stri
   return `${number}: ${name}${filter === "" ? "" : `, ${filter}`}${going ? " ●" : ""}`;
 }
 
-function useKept(run: string | null): KeptCapture[] {
-  const [kept, setKept] = useState<KeptCapture[]>([]);
+function useKept(run: string | null): SavedCapture[] {
+  const [kept, setKept] = useState<SavedCapture[]>([]);
   useEffect(() => {
     setKept([]);
     const [path] = run === null ? [] : run.split(", ");
     if (path === undefined) return undefined;
     let current = true;
-    getJson<KeptCapture[]>(`/api/captures?run=${encodeURIComponent(path)}`).then(
+    getJson<SavedCapture[]>(`/api/captures?run=${encodeURIComponent(path)}`).then(
       (found) => current && setKept(found),
       () => undefined, // The tab shows that there are none.
     );
@@ -207,7 +207,7 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   const [revision, setRevision] = useState(0);
   const [failure, setFailure] = useState<string | null>(null);
   const [goTo, setGoTo] = useState<ScrollTarget | null>(null);
-  const charts = chartViewOf(session.book);
+  const charts = chartViewOf(session.seriesStore);
   const at = useStore(charts.store, (one) => one.at);
   const origin_s = latestOf(session)?.start_s ?? 0;
   const rows = useMemo(() => {

@@ -1,6 +1,10 @@
 /** Display state of a session's or run's packets; kept while other tabs are open. */
 
 import { create } from "zustand";
+import type { StudyDocument } from "../documents/model";
+import { useDock } from "../live/dockStore";
+import { ensureSession } from "../live/launch";
+import { useLive } from "../live/store";
 
 export type PacketsView = "list" | "sequence" | "diagram" | "stream";
 
@@ -27,3 +31,17 @@ export const usePackets = create<Packets>()((set) => ({
   change: (id, change) =>
     set((state) => ({ sessions: { ...state.sessions, [id]: { ...NO_PACKETS, ...state.sessions[id], ...change } } })),
 }));
+
+/** Shows the Packets tab with a capture there; the network is started first if necessary. */
+export async function startCapture(document: StudyDocument, interfaceName: string, filter = ""): Promise<void> {
+  useDock.getState().show("packets");
+  let sessionId: string;
+  try {
+    sessionId = await ensureSession(document.id);
+  } catch {
+    return; // The clock bar shows why.
+  }
+  const last = Math.max(0, ...(useLive.getState().sessions[sessionId]?.captures ?? []).map(({ number }) => number));
+  usePackets.getState().change(sessionId, { capture: String(last + 1) });
+  useLive.getState().send(sessionId, { do: "capture", interface: interfaceName, ...(filter !== "" && { filter }) });
+}

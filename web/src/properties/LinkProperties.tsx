@@ -1,18 +1,72 @@
 /** A link: its ends, and its properties in each direction, with the resulting tc commands. */
 
-import { useState } from "react";
+import { useId, useState } from "react";
+import type { CheckedLink } from "../api/types";
 import { useFields } from "../app/server";
 import { deleteSelection, moveEnd } from "../canvas/commands";
 import { change } from "../documents/change";
-import type { DrawnLink, Drawing } from "../documents/drawing";
 import { effective, isOn } from "../documents/drawing";
-import type { Side } from "../documents/edits/links";
+import type { Drawing, DrawnLink } from "../documents/drawing";
 import { makeSame, setLinkAddress, setLinkField, setProperty } from "../documents/edits/links";
+import type { Side } from "../documents/edits/links";
 import type { StudyDocument } from "../documents/model";
+import { formatQuantity } from "../live/quantities";
 import { Check, Choice, Field } from "./Field";
-import { roundTrip } from "./linkFacts";
 import { fieldName, problemOf } from "./problems";
-import { Qdisc } from "./Qdisc";
+
+/** Round-trip time and bandwidth-delay product of the link; null without any delay. */
+export function roundTrip({ impairments }: Pick<CheckedLink, "impairments">, direction: 0 | 1): string | null {
+  const rtt_s = (impairments[0].delay_s ?? 0) + (impairments[1].delay_s ?? 0);
+  if (rtt_s === 0) return null;
+  const { rate_bps } = impairments[direction];
+  const words = `RTT ${formatQuantity(rtt_s, "s")}`;
+  return rate_bps === null ? `${words}; no BDP without a rate` : `${words}; BDP ${formatQuantity((rate_bps * rtt_s) / 8, "bytes")}`;
+}
+
+const KINDS = ["pfifo", "bfifo", "red", "codel", "fq_codel", "pie", "cake", "sfq", "fq"];
+const EXAMPLES: Record<string, string> = {
+  pfifo: "limit 1000",
+  bfifo: "limit 1000000",
+  red: "limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability 0.02",
+  codel: "target 5ms interval 100ms",
+  fq_codel: "limit 10240 target 5ms",
+  pie: "limit 1000 target 15ms",
+  cake: "besteffort",
+  sfq: "perturb 10",
+  fq: "flow_limit 100",
+};
+
+export function Qdisc({ value, problem, commit }: { value: string; problem: string | null; commit: (value: string) => void }) {
+  const id = useId();
+  const [kind = "", ...rest] = value.trim().split(/\s+/);
+  const parameters = rest.join(" ");
+  const choices = kind === "" || KINDS.includes(kind) ? KINDS : [kind, ...KINDS];
+  return (
+    <>
+      <div className="field">
+        <label htmlFor={id}>Queue discipline</label>
+        <select id={id} value={kind} onChange={(event) => commit(event.target.value)}>
+          <option value="">default</option>
+          {choices.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </div>
+      {(kind !== "" || problem !== null) && (
+        <Field
+          label={`Parameters of ${kind || "the queue discipline"}`}
+          wide
+          value={parameters}
+          placeholder={EXAMPLES[kind] ?? ""}
+          problem={problem}
+          commit={(typed) => commit(`${kind} ${typed}`.trim())}
+        />
+      )}
+    </>
+  );
+}
 
 interface LinkProps {
   document: StudyDocument;

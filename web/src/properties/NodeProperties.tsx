@@ -1,19 +1,126 @@
 /** A host, router or switch. */
 
+import { useState } from "react";
+import type { Problem } from "../api/types";
+import { notify } from "../app/notices";
 import { useFields } from "../app/server";
 import { colourSelection, deleteSelection, rename } from "../canvas/commands";
 import { NodeIcon } from "../canvas/icons";
 import { change } from "../documents/change";
-import type { DrawnNode, Drawing } from "../documents/drawing";
-import { setAddress, setForwards, setHostField } from "../documents/edits/nodes";
+import type { Drawing, DrawnNode } from "../documents/drawing";
+import { setAddress, setForwards, setHostField, setRoutes } from "../documents/edits/nodes";
+import { setSysctl, sysctlOf } from "../documents/edits/setup";
 import type { StudyDocument } from "../documents/model";
 import { openTerminal } from "../terminals/open";
 import { ColourChoice } from "./ColourChoice";
 import { Check, Field } from "./Field";
-import { fieldName, problemOf } from "./problems";
-import { QuickSysctls } from "./QuickSysctls";
-import { Routes } from "./Routes";
 import { SetupLines } from "./SetupLines";
+import { fieldName, problemOf } from "./problems";
+import { bytesOf, largestOf, sizeText, withLargest } from "./sizes";
+
+const CONGESTION = "net.ipv4.tcp_congestion_control";
+const ALGORITHMS = ["cubic", "reno", "bbr", "htcp", "dctcp", "vegas", "westwood"];
+
+export function QuickSysctls({ document, drawing, node }: { document: StudyDocument; drawing: Drawing; node: string }) {
+  const common = drawing.setup.filter((line) => line.path[0] === "setup");
+  const valueOf = (key: string) => {
+    const found = common.filter((line) => line.nodes.includes(node)).map((line) => sysctlOf(line.text));
+    return found.filter((one) => one?.key === key).at(-1)?.value ?? "";
+  };
+  const set = (key: string, value: string | null) => change(document.id, (text, now) => setSysctl(text, now.setup.filter((line) => line.path[0] === "setup"), node, key, value));
+  const buffer = (key: string, label: string) => {
+    const sizes = valueOf(key);
+    const largest = largestOf(sizes);
+    return (
+      <Field
+        label={label}
+        when="finished"
+        value={largest}
+        placeholder="kernel default"
+        {...(largest === "" ? {} : { hint: `${sizeText(Number(largest))}` })}
+        commit={(typed) => {
+          const bytes = bytesOf(typed);
+          if (typed === "") set(key, null);
+          else if (bytes === null) notify("error", `'${typed}' is not a valid size: enter bytes, or a unit such as 50MB; less than 2 GB.`);
+          else set(key, withLargest(sizes, bytes));
+        }}
+      />
+    );
+  };
+  return (
+    <section className="group" aria-label="TCP">
+      <h3>TCP</h3>
+      <div className="fields">
+        {buffer("net.ipv4.tcp_rmem", "Receive buffer, max")}
+        {buffer("net.ipv4.tcp_wmem", "Send buffer, max")}
+        <Field
+          label="Congestion control"
+          when="finished"
+          value={valueOf(CONGESTION)}
+          placeholder="cubic"
+          options={ALGORITHMS}
+          commit={(typed) => set(CONGESTION, typed === "" ? null : typed)}
+        />
+      </div>
+    </section>
+  );
+}
+
+interface RoutesProps {
+  document: StudyDocument;
+  drawing: Drawing;
+  node: DrawnNode;
+  problems: readonly Problem[];
+}
+
+export function Routes({ document, drawing, node, problems }: RoutesProps) {
+  const [to, setTo] = useState("");
+  const [via, setVia] = useState("");
+  const field = fieldName([...drawing.networkPath, "hosts", node.name, "routes"]);
+  const set = (routes: DrawnNode["routes"], joins = false) =>
+    change(document.id, (text) => setRoutes(text, drawing.networkPath, node.name, routes), { joins });
+  return (
+    <section className="group" aria-label="Routes">
+      <h3>Routes</h3>
+      {node.routes.map((route, index) => (
+        <div className="line-row" key={route.to}>
+          <Field
+            label={`To ${route.to}, via`}
+            wide
+            value={route.via}
+            problem={problemOf(problems, `${field}.${route.to}`)?.message ?? null}
+            commit={(typed) => set(node.routes.map((one, at) => (at === index ? { ...one, via: typed } : one)), true)}
+          />
+          <button
+            type="button"
+            className="small icon-button"
+            aria-label={`Remove the route to ${route.to}`}
+            title="Remove this route"
+            onClick={() => set(node.routes.filter((_, at) => at !== index))}
+          >
+            ✕
+          </button>
+        </div>
+      ))}
+      <form
+        className="line-row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (to.trim() !== "" && via.trim() !== "" && set([...node.routes.filter((one) => one.to !== to.trim()), { to: to.trim(), via: via.trim() }])) {
+            setTo("");
+            setVia("");
+          }
+        }}
+      >
+        <input type="text" aria-label="New route to" placeholder="default" value={to} onChange={(event) => setTo(event.target.value)} />
+        <input type="text" aria-label="New route's next router" placeholder="via 10.0.0.254" value={via} onChange={(event) => setVia(event.target.value)} />
+        <button type="submit" className="small" disabled={to.trim() === "" || via.trim() === ""}>
+          Add
+        </button>
+      </form>
+    </section>
+  );
+}
 
 const KINDS = { host: "Host", router: "Router", switch: "Switch" };
 

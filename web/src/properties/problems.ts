@@ -24,7 +24,7 @@ export interface Marked {
 }
 
 /** The nodes and links that have problems. */
-export function problemsAt(check: CheckResult | null, drawing: Drawing): Marked {
+export function problemsAt(check: Pick<CheckResult, "problems"> | null, drawing: Drawing): Marked {
   const marked: Marked = { nodes: new Set(), links: new Set() };
   const network = fieldName(drawing.networkPath);
   for (const { field } of check?.problems ?? []) {

@@ -6,19 +6,53 @@
  */
 
 import { TimeAxis } from "../charts/timeAxis";
-import "uplot/dist/uPlot.min.css";
-import "../charts/series.css";
-import "./report.css";
 import type { CaseData } from "./caseFilter";
 import { CaseTable } from "./caseTable";
-import { panelsOf, rangeOf, timesOf, type ReportCharts } from "./data";
-import { makeWhenUnfolded, type FoldedTable } from "./foldedTables";
+import { panelsOf, rangeOf, timesOf } from "./data";
+import type { ReportCharts } from "./data";
+import { element } from "./dom";
 import { HeatMaps } from "./heat";
-import { drawWhenNear, type Drawn } from "./lazy";
+import { drawWhenNear } from "./lazy";
+import type { Drawn } from "./lazy";
 import { Multiples } from "./multiples";
 import { PhasePlots } from "./phase";
 import { TimeChart } from "./timeChart";
-import { canUnpack, unpack } from "./unpack";
+import "uplot/dist/uPlot.min.css";
+import "../charts/series.css";
+import "./report.css";
+
+/** As `longfat.output.report.page` writes it. */
+export interface FoldedTable {
+  label: string;
+  columns: string[];
+  /** Rows in blocks, each with its cells. */
+  blocks: string[][][];
+}
+
+export function makeWhenUnfolded(details: HTMLDetailsElement, table: FoldedTable): void {
+  details.addEventListener("toggle", () => details.querySelector("summary")?.after(tableOf(table)), { once: true });
+  for (const words of details.querySelectorAll("p")) words.remove();
+}
+
+function tableOf({ label, columns, blocks }: FoldedTable): HTMLElement {
+  const row = (cells: readonly string[], tag: "th" | "td", scope: "col" | "row") =>
+    element("tr", {}, ...cells.map((text, at) => (at === 0 ? element("th", { scope }, text) : element(tag, { class: "n", ...(tag === "th" && { scope }) }, text))));
+  const bodies = blocks.map((rows) => element("tbody", { class: "totals" }, ...rows.map((cells) => row(cells, "td", "row"))));
+  const head = element("thead", {}, row(columns, "th", "col"));
+  return element("div", { class: "wide", tabindex: "0", role: "group", "aria-label": label }, element("table", {}, head, ...bodies));
+}
+
+export const canUnpack = "DecompressionStream" in window;
+
+/** Returns the data of an element of the page; null if there is none. */
+export async function unpack<Content>(id: string): Promise<Content | null> {
+  const holder = document.getElementById(id);
+  if (holder === null) return null;
+  const packed = atob(holder.textContent ?? "");
+  const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).json()) as Content;
+}
 
 const root = document.documentElement;
 

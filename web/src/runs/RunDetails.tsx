@@ -5,9 +5,9 @@ import { useEffect, useState } from "react";
 import { getJson, errorMessage } from "../api/client";
 import type { RunDiagnosis, RunEntry } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
-import { languageQuery } from "../labs/language";
+import { languageQuery } from "../labs/LanguageSelect";
 import { AdviceBox } from "../live/AdviceBox";
-import { useBeside } from "../beside/store";
+import { useBeside } from "../beside/comparison";
 import { openRunAsStudy, replayRun, watchRuns } from "./actions";
 import { sideBySide } from "./filter";
 

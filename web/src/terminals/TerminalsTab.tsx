@@ -1,17 +1,59 @@
 /** The dock's terminals: tabs by node, several side by side. */
 
 import { useEffect, useRef } from "react";
-
 import type { TerminalInfo } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useLaunch } from "../live/launch";
-import { useLive } from "../live/store";
+import { useLive, useSession } from "../live/store";
 import type { SessionView } from "../live/view";
-import { NodeMenu } from "./NodeMenu";
-import { NO_PANES, aloneAgain, beside, shown, updated, useTerminals, without, type Panes } from "./store";
 import { TerminalPane } from "./TerminalPane";
+import { openTerminal } from "./open";
+import { NO_PANES, aloneAgain, beside, shown, updated, useTerminals, without } from "./store";
+import type { Panes } from "./store";
 import "@xterm/xterm/css/xterm.css";
 import "./terminals.css";
+
+export function NodeMenu({ document }: { document: StudyDocument }) {
+  const view = useSession(document.sessionId);
+  const details = useRef<HTMLDetailsElement>(null);
+  const nodes = nodesOf(document, view?.session?.nodes.map(({ name }) => name) ?? []);
+  return (
+    <details
+      className="chart-menu"
+      ref={details}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || details.current === null) return;
+        details.current.open = false;
+        details.current.querySelector("summary")?.focus();
+      }}
+    >
+      <summary className="small-button">+ Terminal</summary>
+      <div className="chart-menu-body terminal-nodes">
+        {nodes.map((node) => (
+          <button
+            key={node}
+            type="button"
+            className="small-button"
+            onClick={() => {
+              if (details.current !== null) details.current.open = false;
+              void openTerminal(document, node, { another: true });
+            }}
+          >
+            {node}
+          </button>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+/** Hosts first, then switches, then root; from the drawing and from the running network. */
+function nodesOf({ check, lastGood }: StudyDocument, running: readonly string[]): string[] {
+  const network = (check?.study ?? lastGood)?.network;
+  const drawn = [...(network?.hosts ?? []), ...(network?.switches ?? [])].map(({ name }) => name);
+  const rest = running.filter((name) => name !== "root" && !drawn.includes(name));
+  return [...drawn, ...rest, "root"];
+}
 
 interface TerminalsTabProps {
   document: StudyDocument;

@@ -19,15 +19,15 @@ export function MomentCard({ sessionId, place, of }: { sessionId: string | null;
 }
 
 function Card({ view, place, of: whose }: { view: SessionView; place: "canvas" | "line"; of: string | undefined }) {
-  const at = useMoment(view.book);
-  const earlier = useStore(chartViewOf(view.book).store, (state) => state.earlier);
+  const at = useMoment(view.seriesStore);
+  const earlier = useStore(chartViewOf(view.seriesStore).store, (state) => state.earlier);
   const recording = latestOf(view);
   const looks = useMemo(() => looksOf(view.recordings), [view.recordings]);
   if (at === null || recording === null) return null;
   // Recordings behind it in the charts are compared at the same time after their own start.
   const shown = [recording, ...view.recordings.filter((one) => one !== recording && earlier.has(one.number)).reverse()];
-  const flows = shown.flatMap((one) => flowsAt(one, view.book, at).map((flow) => ({ ...flow, of: one })));
-  const rates = ratesAt(recording, view.book, at);
+  const flows = shown.flatMap((one) => flowsAt(one, view.seriesStore, at).map((flow) => ({ ...flow, of: one })));
+  const rates = ratesAt(recording, view.seriesStore, at);
   // Each link is listed under both orders of its ends.
   const down = [...downAt(recording, at)].filter((name) => name <= name.split(" ").reverse().join(" "));
   return (

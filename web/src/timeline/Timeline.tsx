@@ -35,8 +35,8 @@ interface LineProps {
 }
 
 function Line({ session, recording, close }: LineProps) {
-  const view = chartViewOf(session.book);
-  const at = useMoment(session.book);
+  const view = chartViewOf(session.seriesStore);
+  const at = useMoment(session.seriesStore);
   const { end_s, moments } = useWhole(recording, session);
   const going = isGoingOn(recording) && session.link === "open";
 
@@ -71,14 +71,14 @@ function Line({ session, recording, close }: LineProps) {
 }
 
 /** The end and the marks, updated a few times a second while the recording grows. */
-function useWhole(recording: Recording, { book }: SessionView): { end_s: number; moments: Moment[] } {
-  const [revision, setRevision] = useState(book.revision);
+function useWhole(recording: Recording, { seriesStore }: SessionView): { end_s: number; moments: Moment[] } {
+  const [revision, setRevision] = useState(seriesStore.revision);
   useEffect(() => {
-    const timer = setInterval(() => setRevision(book.revision), EVERY_MS);
+    const timer = setInterval(() => setRevision(seriesStore.revision), EVERY_MS);
     return () => clearInterval(timer);
-  }, [book]);
+  }, [seriesStore]);
   return useMemo(() => {
     void revision;
-    return { end_s: endOf(recording, book), moments: momentsOf(recording, book) };
-  }, [recording, book, revision]);
+    return { end_s: endOf(recording, seriesStore), moments: momentsOf(recording, seriesStore) };
+  }, [recording, seriesStore, revision]);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Recording, SeriesInfo } from "../api/types";
-import { SeriesBook } from "../live/book";
+import { SeriesStore } from "../live/seriesStore";
 import { activityAt, downAt, endOf, flowsAt, momentsOf, nextMoment, ratesAt } from "./moments";
 
 const SERIES: Record<string, [number[], number[]]> = {
@@ -13,9 +13,9 @@ const SERIES: Record<string, [number[], number[]]> = {
   "tcp:bulk:cwnd_bytes": [[1, 2], [14480, 28960]],
 };
 
-function made(): { recording: Recording; book: SeriesBook } {
-  const book = new SeriesBook();
-  book.take(messageOf(SERIES), 0);
+function made(): { recording: Recording; seriesStore: SeriesStore } {
+  const seriesStore = new SeriesStore();
+  seriesStore.take(messageOf(SERIES), 0);
   const series = Object.keys(SERIES).map((key): SeriesInfo => {
     const [kind = "", of = "", quantity = ""] = key.split(":");
     return { key, kind: kind as SeriesInfo["kind"], of, quantity, unit: "bytes", label: of, limit: 1000 };
@@ -25,7 +25,7 @@ function made(): { recording: Recording; book: SeriesBook } {
     { kind: "event", text: "s1 - h2 down", at_s: 2.8 },
     { kind: "command", text: "root: link s1 h2 up", at_s: 2.9 },
   ];
-  return { book, recording: { number: 1, case: null, start_s: 7, end_s: 10, flows: [], series, marks, levels: [], differences: [], kept: null } };
+  return { seriesStore, recording: { number: 1, case: null, start_s: 7, end_s: 10, flows: [], series, marks, levels: [], differences: [], kept: null } };
 }
 
 function messageOf(series: typeof SERIES): ArrayBuffer {
@@ -42,23 +42,23 @@ function messageOf(series: typeof SERIES): ArrayBuffer {
 
 describe("a moment of a recording", () => {
   it("shows the links' traffic, relative to their rate at that time", () => {
-    const { recording, book } = made();
-    expect(activityAt(recording, book, 2).get("s1-eth2")).toMatchObject({ tx_bps: 10e6, rate_bps: 20e6, backlog_bytes: 900, limit_bytes: 1000 });
-    expect(activityAt(recording, book, 3).get("s1-eth2")).toMatchObject({ tx_bps: 2e6, rate_bps: 5e6, backlog_bytes: 50, recent_drops: 6 });
-    expect(activityAt(recording, book, 2).get("s1-eth2")?.recent_drops).toBe(0);
+    const { recording, seriesStore } = made();
+    expect(activityAt(recording, seriesStore, 2).get("s1-eth2")).toMatchObject({ tx_bps: 10e6, rate_bps: 20e6, backlog_bytes: 900, limit_bytes: 1000 });
+    expect(activityAt(recording, seriesStore, 3).get("s1-eth2")).toMatchObject({ tx_bps: 2e6, rate_bps: 5e6, backlog_bytes: 50, recent_drops: 6 });
+    expect(activityAt(recording, seriesStore, 2).get("s1-eth2")?.recent_drops).toBe(0);
   });
 
   it("shows running flows, and none that had ended", () => {
-    const { recording, book } = made();
-    expect(flowsAt(recording, book, 1.5)).toEqual([{ name: "bulk", throughput_bps: 4e6, rtt_s: null, cwnd_bytes: 14480 }]);
-    expect(flowsAt(recording, book, 2.6)[0]?.throughput_bps).toBeNull();
-    expect(flowsAt(recording, book, 0.5)[0]?.throughput_bps).toBeNull();
+    const { recording, seriesStore } = made();
+    expect(flowsAt(recording, seriesStore, 1.5)).toEqual([{ name: "bulk", throughput_bps: 4e6, rtt_s: null, cwnd_bytes: 14480 }]);
+    expect(flowsAt(recording, seriesStore, 2.6)[0]?.throughput_bps).toBeNull();
+    expect(flowsAt(recording, seriesStore, 0.5)[0]?.throughput_bps).toBeNull();
   });
 
   it("returns the rates of links that were changed", () => {
-    const { recording, book } = made();
-    expect(ratesAt(recording, book, 1)).toEqual([{ name: "s1-eth2", rate_bps: 20e6 }]);
-    expect(ratesAt(recording, book, 2.6)).toEqual([{ name: "s1-eth2", rate_bps: 5e6 }]);
+    const { recording, seriesStore } = made();
+    expect(ratesAt(recording, seriesStore, 1)).toEqual([{ name: "s1-eth2", rate_bps: 20e6 }]);
+    expect(ratesAt(recording, seriesStore, 2.6)).toEqual([{ name: "s1-eth2", rate_bps: 5e6 }]);
   });
 
   it("returns the links that were down", () => {
@@ -69,12 +69,12 @@ describe("a moment of a recording", () => {
   });
 
   it("can be jumped to, forwards and backwards, a burst of drops at a time", () => {
-    const { recording, book } = made();
-    const moments = momentsOf(recording, book);
+    const { recording, seriesStore } = made();
+    const moments = momentsOf(recording, seriesStore);
     expect(moments.map(({ kind, at_s }) => [kind, at_s])).toEqual([["drop", 1], ["change", 2.5], ["event", 2.8], ["command", 2.9], ["drop", 3]]);
     expect(nextMoment(moments, 1, 1)?.at_s).toBe(2.5);
     expect(nextMoment(moments, 2.5, -1)?.at_s).toBe(1);
     expect(nextMoment(moments, 3, 1)).toBeNull();
-    expect(endOf(recording, book)).toBe(3);
+    expect(endOf(recording, seriesStore)).toBe(3);
   });
 });

@@ -5,9 +5,20 @@
  */
 
 import type { Mark, Recording, SeriesInfo } from "../api/types";
-import type { SeriesBook } from "../live/book";
-import type { Growing } from "../live/growing";
-import type { InterfaceActivity } from "../live/activity";
+import type { SeriesStore } from "../live/seriesStore";
+import type { AppendOnlySeries } from "../live/appendOnlySeries";
+
+export interface InterfaceActivity {
+  /** Its current sending rate. */
+  tx_bps: number;
+  /** The rate limit of its qdiscs; null for none. */
+  rate_bps: number | null;
+  backlog_bytes: number;
+  /** The capacity of its queue; null if unknown. */
+  limit_bytes: number | null;
+  /** Packets dropped within the last half second of wall time. */
+  recent_drops: number;
+}
 
 /** An event on the timeline. */
 export interface Moment {
@@ -33,24 +44,24 @@ const SAME_S = 1e-6;
 const STALE_S = 2;
 
 /** The end of the recording's longest series, in seconds after its start. */
-export function endOf(recording: Recording, book: SeriesBook): number {
-  const ends = recording.series.map(({ key }) => book.get(recording.number, key)?.lastTime ?? 0);
+export function endOf(recording: Recording, seriesStore: SeriesStore): number {
+  const ends = recording.series.map(({ key }) => seriesStore.get(recording.number, key)?.lastTime ?? 0);
   return Math.max(0, ...ends, ...recording.marks.map(({ at_s }) => at_s));
 }
 
 /** All that can be jumped to, in order of time. */
-export function momentsOf(recording: Recording, book: SeriesBook): Moment[] {
+export function momentsOf(recording: Recording, seriesStore: SeriesStore): Moment[] {
   const moments: Moment[] = recording.marks.map(({ kind, text, at_s }) => ({ kind, at_s, text }));
   for (const { key, of, quantity } of recording.series) {
     if (quantity !== "drops") continue;
-    const series = book.get(recording.number, key);
+    const series = seriesStore.get(recording.number, key);
     for (const at_s of burstsOf(series)) moments.push({ kind: "drop", at_s, text: `packets dropped at ${of}` });
   }
   return moments.sort((one, other) => one.at_s - other.at_s);
 }
 
 /** The starts of bursts of drops: where the count has grown after a pause. */
-function burstsOf(series: Growing | undefined): number[] {
+function burstsOf(series: AppendOnlySeries | undefined): number[] {
   if (series === undefined) return [];
   const { times, values } = series;
   const found: number[] = [];
@@ -71,14 +82,14 @@ export function nextMoment(moments: readonly Moment[], at_s: number, direction: 
 }
 
 /** The activity of each interface. */
-export function activityAt(recording: Recording, book: SeriesBook, at_s: number): Map<string, InterfaceActivity> {
+export function activityAt(recording: Recording, seriesStore: SeriesStore, at_s: number): Map<string, InterfaceActivity> {
   const found = new Map<string, InterfaceActivity>();
   const rates = new Set(recording.series.filter(({ quantity }) => quantity === "limit_bps").map(({ of }) => of));
   for (const { key, kind, of, quantity, limit } of recording.series) {
     if (kind !== "queue" && kind !== "rate") continue;
     const one = found.get(of) ?? { tx_bps: 0, rate_bps: null, backlog_bytes: 0, limit_bytes: null, recent_drops: 0 };
     found.set(of, one);
-    const series = book.get(recording.number, key);
+    const series = seriesStore.get(recording.number, key);
     const value = series?.valueAt(at_s) ?? null;
     if (quantity === "tx_bps") {
       one.tx_bps = value ?? 0;
@@ -93,12 +104,12 @@ export function activityAt(recording: Recording, book: SeriesBook, at_s: number)
 }
 
 /** The metrics of each flow. */
-export function flowsAt(recording: Recording, book: SeriesBook, at_s: number): FlowMoment[] {
+export function flowsAt(recording: Recording, seriesStore: SeriesStore, at_s: number): FlowMoment[] {
   const names = [...new Set(recording.series.filter(isOfFlow).map(({ of }) => of))];
   return names.map((name) => {
     const value = (quantity: string): number | null => {
       const info = recording.series.find((one) => one.of === name && one.quantity === quantity && isOfFlow(one));
-      const series = info === undefined ? undefined : book.get(recording.number, info.key);
+      const series = info === undefined ? undefined : seriesStore.get(recording.number, info.key);
       if (series === undefined) return null;
       const count = series.countUntil(at_s);
       const time = series.times[count - 1];
@@ -109,9 +120,9 @@ export function flowsAt(recording: Recording, book: SeriesBook, at_s: number): F
 }
 
 /** The rates of interfaces that have changed in the recording, at that time: null for none. */
-export function ratesAt(recording: Recording, book: SeriesBook, at_s: number): { name: string; rate_bps: number | null }[] {
+export function ratesAt(recording: Recording, seriesStore: SeriesStore, at_s: number): { name: string; rate_bps: number | null }[] {
   return recording.series.flatMap(({ key, of, quantity }) => {
-    const series = quantity === "limit_bps" ? book.get(recording.number, key) : undefined;
+    const series = quantity === "limit_bps" ? seriesStore.get(recording.number, key) : undefined;
     return series === undefined || series.length < 2 ? [] : [{ name: of, rate_bps: series.valueAt(at_s) }];
   });
 }

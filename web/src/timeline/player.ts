@@ -3,7 +3,7 @@
 import { useStore } from "zustand";
 
 import { chartViewOf, type ChartView } from "../charts/view";
-import type { SeriesBook } from "../live/book";
+import type { SeriesStore } from "../live/seriesStore";
 
 export const PACES = [
   { pace: 0.1, label: "0.1x" },
@@ -19,8 +19,8 @@ export const PACES = [
 const WHOLE_IN_S = 3;
 
 /** The displayed time, in seconds after Run; null follows the end. */
-export function useMoment(book: SeriesBook): number | null {
-  return useStore(chartViewOf(book).store, (state) => state.at);
+export function useMoment(seriesStore: SeriesStore): number | null {
+  return useStore(chartViewOf(seriesStore).store, (state) => state.at);
 }
 
 export function showMoment(view: ChartView, at_s: number | null): void {

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,12 @@ from longfat.analysis.packets.capture import (
     write_pcapng,
 )
 from longfat.analysis.packets.display_filter import UnknownFieldError, passing
+from longfat.analysis.packets.records import (
+    FollowedPiece,
+    PacketCapture,
+    PacketPage,
+    TimeSequence,
+)
 from longfat.analysis.packets.streams import streams_of, time_sequence
 from longfat.analysis.packets.table import PacketTable
 from longfat.errors import InputError
@@ -55,8 +61,8 @@ class DecodedCapture:
     version: str = ""
     _filtered: OrderedDict[str, NDArray[np.intp]] = field(default_factory=OrderedDict)
 
-    def about(self) -> dict[str, Any]:
-        """Return it as `PacketCapture` of the page's `api/types.ts`."""
+    def about(self) -> PacketCapture:
+        """Return its description."""
         times = self.table.wholes["time"]
         ends = [
             (int(one) - self.epoch_ns) / 1e9 for one in (times[:1].tolist() + times[-1:].tolist())
@@ -93,8 +99,8 @@ class DecodedCapture:
         self._filtered[text] = found
         return found
 
-    def page(self, text: str, *, start: int, count: int) -> dict[str, Any]:
-        """Return rows of the list, as `PacketPage` of the page's `api/types.ts`.
+    def page(self, text: str, *, start: int, count: int) -> PacketPage:
+        """Return rows of the list.
 
         Args:
             text: a display filter.
@@ -124,7 +130,7 @@ class DecodedCapture:
         chosen = self.chosen(text)
         return min(int(np.searchsorted(chosen, number - 1)), max(0, len(chosen) - 1))
 
-    def time_sequence(self, stream: int, *, reverse: bool | None) -> dict[str, Any]:
+    def time_sequence(self, stream: int, *, reverse: bool | None) -> TimeSequence:
         """See `streams.time_sequence`."""
         return time_sequence(self.table, stream, reverse=reverse, epoch_ns=self.epoch_ns)
 
@@ -134,8 +140,8 @@ class DecodedCapture:
             raise InputError(f"there is no packet {number}: there are {len(self.table)}")
         return decoders.details(self.capture, number, decoder=self.decoder)
 
-    def followed(self, stream: int) -> list[dict[str, Any]]:
-        """Return the payload of a TCP stream, as `FollowedPiece`."""
+    def followed(self, stream: int) -> list[FollowedPiece]:
+        """Return the payload of a TCP stream, in order."""
         if stream not in self.table.wholes["tcp_stream"]:
             raise InputError(f"there is no TCP stream {stream}")
         lines = decoders.followed(self.capture, stream, decoder=self.decoder)

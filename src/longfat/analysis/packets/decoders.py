@@ -23,6 +23,7 @@ from typing import IO
 
 from longfat.analysis.packets.capture import MAX_PACKETS, Capture
 from longfat.analysis.packets.columns import COLUMNS
+from longfat.analysis.packets.records import PacketDecoder
 from longfat.analysis.packets.table import PacketTable, parse_lines
 from longfat.common.file_size import SIGNAL_STATUS, file_size_error, file_size_limit
 from longfat.common.guard import Guarded, scratch_folder
@@ -68,8 +69,8 @@ class Decoder:
         """Whether it is tshark."""
         return self.name == "tshark"
 
-    def to_json(self) -> dict[str, str]:
-        """Return it as `PacketDecoder` of the page's `api/types.ts`."""
+    def to_json(self) -> PacketDecoder:
+        """Return it as plain data."""
         return {"name": self.name, "version": self.version, "lacks": self.lacks, "why": self.why}
 
 

@@ -6,12 +6,13 @@ A capture mostly keeps the headers only, so a piece also has the number of bytes
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.analysis.packets.headers import Streams
 
 if TYPE_CHECKING:
     from longfat.analysis.packets.capture import Frame
+    from longfat.analysis.packets.records import FollowedPiece
 
 MAX_BYTES = 256 * 1024
 """So much of a stream's data is given."""
@@ -58,8 +59,8 @@ class _Direction:
                 yield size - skip, data[skip:]
 
 
-def follow(frames: Iterable[Frame], stream: int) -> Iterator[dict[str, Any]]:
-    """Yield the pieces of a stream's data, as `FollowedPiece` of the page's `api/types.ts`.
+def follow(frames: Iterable[Frame], stream: int) -> Iterator[FollowedPiece]:
+    """Yield the pieces of a stream's data.
 
     Args:
         frames: the capture's packets.
@@ -85,7 +86,7 @@ def follow(frames: Iterable[Frame], stream: int) -> Iterator[dict[str, Any]]:
             yield _piece(0, direction, length, content[:MAX_BYTES])
 
 
-def _piece(number: int, direction: int, length: int, content: bytes) -> dict[str, Any]:
+def _piece(number: int, direction: int, length: int, content: bytes) -> FollowedPiece:
     text = "".join(
         chr(one) if 32 <= one < 127 or one in (9, 10) else "" if one == 13 else "·"
         for one in content

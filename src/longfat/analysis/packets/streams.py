@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from longfat.analysis.packets.records import PacketEnd, PacketStream, TimeSequence
 from longfat.analysis.packets.table import PacketTable
 from longfat.errors import InputError
 
@@ -29,15 +30,15 @@ class End:
     address: str
     port: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> PacketEnd:
         """Return it as plain data."""
         return {"address": self.address, "port": self.port}
 
 
-def streams_of(table: PacketTable) -> list[dict[str, Any]]:
-    """Return the TCP streams, as `PacketStream` of the page's `api/types.ts`."""
+def streams_of(table: PacketTable) -> list[PacketStream]:
+    """Return the TCP streams."""
     numbers = table.wholes["tcp_stream"]
-    found: list[dict[str, Any]] = []
+    found: list[PacketStream] = []
     order = np.argsort(numbers, kind="stable")
     order = order[np.searchsorted(numbers[order], 0) :]
     for rows in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []:
@@ -50,9 +51,9 @@ def streams_of(table: PacketTable) -> list[dict[str, Any]]:
         found.append(
             {
                 "number": int(numbers[first]),
-                "ends": [one.to_json() for one in ends],
+                "ends": (ends[0].to_json(), ends[1].to_json()),
                 "packets": len(rows),
-                "bytes": [int(data[forward].sum()), int(data[~forward].sum())],
+                "bytes": (int(data[forward].sum()), int(data[~forward].sum())),
                 "repeated": int(_repeated(table)[rows].sum()),
             }
         )
@@ -80,7 +81,7 @@ def _repeated(table: PacketTable) -> Any:
 
 def time_sequence(
     table: PacketTable, stream: int, *, reverse: bool | None, epoch_ns: int
-) -> dict[str, Any]:
+) -> TimeSequence:
     """Return a plot as tcptrace draws it: what one end sent, and what the other acknowledged.
 
     Args:
@@ -88,9 +89,6 @@ def time_sequence(
         stream: the TCP stream.
         reverse: the end that did not send first; None for the one that sent more.
         epoch_ns: the time stamp from which time is counted.
-
-    Returns:
-        It as `TimeSequence` of the page's `api/types.ts`.
 
     Raises:
         InputError: there is no such stream.
@@ -117,12 +115,12 @@ def time_sequence(
     reports = [int(row) for row in acked if int(row) in table.sacks]
     reports = reports[:: max(1, -(-len(reports) // MAX_POINTS))]
     sack = [
-        [float(seconds[row]), left, right] for row in reports for left, right in table.sacks[row]
+        (float(seconds[row]), left, right) for row in reports for left, right in table.sacks[row]
     ]
     return {
         "stream": stream,
         "reverse": reverse,
-        "ends": [one.to_json() for one in ends],
+        "ends": (ends[0].to_json(), ends[1].to_json()),
         "thinned": max(thin, 1),
         "sent": {
             "number": wholes["number"][kept].tolist(),

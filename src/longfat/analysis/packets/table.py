@@ -11,12 +11,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longfat.analysis.packets.columns import COLUMNS, MARKS, SEPARATOR, Form
+from longfat.analysis.packets.records import PacketRow
 from longfat.errors import MachineError
 
 Wholes = NDArray[np.int64]
@@ -79,18 +80,19 @@ class PacketTable:
         """Return the ECN bits of a packet (RFC 3168); 0 where it has none."""
         return int(max(self.wholes["ecn"][index], self.wholes["ecn6"][index], 0))
 
-    def row(self, index: int, *, epoch_ns: int) -> dict[str, Any]:
-        """Return a packet as plain values, as `PacketRow` of the page's `api/types.ts`.
+    def row(self, index: int, *, epoch_ns: int) -> PacketRow:
+        """Return a packet as plain values.
 
         Args:
             index: which, from 0.
             epoch_ns: the time stamp from which time is counted, in nanoseconds since 1970.
         """
         known = {key: int(values[index]) for key, values in self.wholes.items()}
-        stream, kind = known["tcp_stream"], "tcp"
+        kind: Literal["tcp", "udp"] = "tcp"
+        stream = known["tcp_stream"]
         if stream == ABSENT:
             stream, kind = known["udp_stream"], "udp"
-        row: dict[str, Any] = {
+        row: PacketRow = {
             "number": known["number"],
             "time_s": (known["time"] - epoch_ns) / 1e9,
             "source": self.texts["source"][index],
@@ -105,11 +107,15 @@ class PacketTable:
         }
         if known["tcp_stream"] != ABSENT:
             row["tcp"] = {
-                **{name: known[name] for name in ("flags", "seq", "ack", "payload", "window")},
+                "flags": known["flags"],
+                "seq": known["seq"],
+                "ack": known["ack"],
+                "payload": known["payload"],
+                "window": known["window"],
                 "window_raw": known["window_raw"],
                 "source_port": known["tcp_source_port"],
                 "target_port": known["tcp_target_port"],
-                "sack": [list(one) for one in self.sacks.get(index, ())],
+                "sack": list(self.sacks.get(index, ())),
                 "ack_rtt_s": known["ack_rtt"] / 1e9 if known["ack_rtt"] != ABSENT else None,
                 "in_flight": known["in_flight"] if known["in_flight"] != ABSENT else None,
             }

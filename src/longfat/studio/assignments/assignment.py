@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed
 from longfat.engine.sandbox.view import is_visible
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from longfat.studio.assignments.events import ExerciseInfo, PublicLab
     from longfat.study.grading import Exercise, Grading
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
@@ -76,8 +77,8 @@ class Assignment:
         text = f"{parts} {self.grading.study.source_sha256}"
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the public part of the lab, as part of `Exercises` of its types."""
+    def to_json(self) -> PublicLab:
+        """Return the public part of the lab."""
         hidden = [one for one in self.grading.exercises if one.hidden]
         deadline = self.grading.deadline
         return {
@@ -89,7 +90,7 @@ class Assignment:
         }
 
 
-def _about(exercise: Exercise) -> dict[str, Any]:
+def _about(exercise: Exercise) -> ExerciseInfo:
     return {
         "name": exercise.name,
         "title": exercise.shown,

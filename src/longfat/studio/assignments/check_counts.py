@@ -12,7 +12,7 @@ import json
 import threading
 import time
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.common.atomic import write_whole
 from longfat.common.decoding import Decoder, parse_json
@@ -22,6 +22,8 @@ from longfat.studio.progress import ExerciseProgress
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from longfat.studio.assignments.events import CheckCountInfo
 
 FREE_WRONG = 3
 """After how many wrong answers the first wait begins."""
@@ -76,8 +78,8 @@ class CheckCount:
         wait_s = min(FIRST_WAIT_S * 2**further, MAX_WAIT_S) if further >= 0 else 0.0
         return replace(new, wrong=wrong, next_s=time.time() + wait_s)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as `CheckCount` of the page's `api/types.ts`."""
+    def to_json(self) -> CheckCountInfo:
+        """Return it as the page has it."""
         return {"checks": self.checks, "wrong": self.wrong, "wait_s": self.wait_s()}
 
 

@@ -13,13 +13,13 @@ import math
 import threading
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longfat.analysis.grading import CHECKS, Player, grade
 from longfat.engine.sandbox.quota import current_quota
 from longfat.errors import HostError, LongfatError
 from longfat.execution.tools import Toolbox
-from longfat.studio.http_error import HttpError
+from longfat.studio.http import HttpError
 from longfat.studio.progress import ExerciseProgress
 
 if TYPE_CHECKING:
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from longfat.analysis.grading import Graded, Score
     from longfat.studio.assignments.check_counts import CheckCounts
-    from longfat.studio.assignments.workbook import Workbook
-    from longfat.studio.progress import ProgressBook
-    from longfat.studio.turns import Member
+    from longfat.studio.assignments.events import CheckCountInfo, CheckState, ExerciseCheck
+    from longfat.studio.assignments.exercise_sheet import ExerciseSheet
+    from longfat.studio.machine_queue import Member
+    from longfat.studio.progress import ProgressStore
     from longfat.study.grading import Exercise
 
 _JOIN_S = 30.0
@@ -58,7 +59,7 @@ class _Check:
     number: int
     exercises: tuple[Exercise, ...]
     player: Player
-    state: str = "waiting"
+    state: CheckState = "waiting"
     waits: str | None = None
     problem: str = ""
     cancelled: threading.Event
@@ -68,13 +69,14 @@ class _Check:
     def is_over(self) -> bool:
         return self.state not in ("waiting", "running")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, *, counts: dict[str, CheckCountInfo]) -> ExerciseCheck:
         return {
             "number": self.number,
             "state": self.state,
             "exercises": [one.name for one in self.exercises],
             "waits": self.waits,
             "problem": self.problem,
+            "counts": counts,
         }
 
 
@@ -82,7 +84,7 @@ class Checks:
     """The checks of a workspace; from any thread.
 
     Args:
-        workbooks: the files of each lab, by its name.
+        sheets: the files of each lab, by its name.
         progress: stores the results.
         counts: how often each exercise was checked.
         member: the member of a class in the queue for machines; None without a class.
@@ -90,13 +92,13 @@ class Checks:
 
     def __init__(
         self,
-        workbooks: Mapping[str, Workbook],
+        sheets: Mapping[str, ExerciseSheet],
         *,
-        progress: ProgressBook,
+        progress: ProgressStore,
         counts: CheckCounts,
         member: Member | None = None,
     ) -> None:
-        self._workbooks = workbooks
+        self._sheets = sheets
         self._counts = counts
         self._progress = progress
         self._member = member
@@ -105,9 +107,9 @@ class Checks:
         self._numbers = itertools.count(1)
         self._closed = False
         if member is not None:
-            member.turns.join(member.name, self._machines)
+            member.queue.join(member.name, self._machines)
 
-    def start(self, lab: str, names: Sequence[str]) -> dict[str, Any]:
+    def start(self, lab: str, names: Sequence[str]) -> ExerciseCheck:
         """Start checking exercises of a lab.
 
         Questions whose answers were checked already, or have to wait, are left out.
@@ -117,17 +119,17 @@ class Checks:
             names: the exercises; empty for all that can be checked.
 
         Returns:
-            The check, as `ExerciseCheck` of the page's `api/types.ts`.
+            The check.
 
         Raises:
             InputError: there is no such lab or exercise.
             HttpError: a check of this lab runs already, the workspace is full, or the next
                 check of an answer is possible only later; then the status is 429.
         """
-        workbook = self.workbook(lab)
-        workbook.workspace.disk.check()
-        exercises = workbook.assignment.chosen(names)
-        player = Player(workbook.workspace.stores.results, Toolbox(), most=current_quota())
+        sheet = self.sheet(lab)
+        sheet.workspace.disk.check()
+        exercises = sheet.assignment.chosen(names)
+        player = Player(sheet.workspace.stores.results, Toolbox(), most=current_quota())
         check = _Check(
             number=next(self._numbers),
             exercises=exercises,
@@ -141,7 +143,7 @@ class Checks:
                     f"exercises of {lab} are being checked already: wait for that, or cancel it",
                     status=HTTPStatus.CONFLICT,
                 )
-            known = {one.name: self._known(workbook, one) for one in exercises}
+            known = {one.name: self._known(sheet, one) for one in exercises}
             check.exercises = tuple(
                 one for one in exercises if known[one.name] is None and not self._wait_s(lab, one)
             )
@@ -156,28 +158,28 @@ class Checks:
             self._send_check(lab, check)
             return self._info(lab, check)
         check.thread = threading.Thread(
-            target=self._run, args=(lab, workbook, check), name=f"check-{lab}", daemon=True
+            target=self._run, args=(lab, sheet, check), name=f"check-{lab}", daemon=True
         )
         check.thread.start()
         return self._info(lab, check)
 
     def cancel(self, lab: str) -> None:
         """End the check of a lab early, if there is one."""
-        self.workbook(lab)
+        self.sheet(lab)
         with self._lock:
             check = self._checks.get(lab)
         if check is not None:
             check.cancelled.set()
             check.player.end()
 
-    def info(self, lab: str) -> dict[str, Any] | None:
+    def info(self, lab: str) -> ExerciseCheck | None:
         """Return the last check of a lab; None if there was none since the server started."""
         with self._lock:
             check = self._checks.get(lab)
         return None if check is None else self._info(lab, check)
 
-    def counts(self, lab: str) -> dict[str, Any]:
-        """Return the counts of checks by exercise, as `CheckCount` of the page."""
+    def counts(self, lab: str) -> dict[str, CheckCountInfo]:
+        """Return the counts of checks by exercise."""
         return {name: one.to_json() for name, one in self._counts.of_lab(lab).items()}
 
     def hint(self, lab: str, name: str) -> None:
@@ -186,7 +188,7 @@ class Checks:
         Raises:
             InputError: there is no such exercise, or no hint available now.
         """
-        (exercise,) = self.workbook(lab).assignment.chosen([name])
+        (exercise,) = self.sheet(lab).assignment.chosen([name])
         with self._lock:
             now = self._progress.read(lab).exercises.get(name)
             if now is None or now.points >= exercise.points:
@@ -202,15 +204,15 @@ class Checks:
             new = replace(now, hints=exercise.hints[: given + 1])
             self._progress.note_exercises(lab, {name: new})
 
-    def workbook(self, lab: str) -> Workbook:
+    def sheet(self, lab: str) -> ExerciseSheet:
         """Return the files of a lab.
 
         Raises:
             HttpError: it has no exercises.
         """
-        if lab not in self._workbooks:
+        if lab not in self._sheets:
             raise HttpError(f"{lab[:80]}: no lab with exercises", status=HTTPStatus.NOT_FOUND)
-        return self._workbooks[lab]
+        return self._sheets[lab]
 
     def stop(self) -> None:
         """Stop all of them, and start no more."""
@@ -233,17 +235,17 @@ class Checks:
     def _machines(self) -> int:
         return sum(one.state == "running" for one in list(self._checks.values()))
 
-    def _info(self, lab: str, check: _Check) -> dict[str, Any]:
-        return {**check.to_json(), "counts": self.counts(lab)}
+    def _info(self, lab: str, check: _Check) -> ExerciseCheck:
+        return check.to_json(counts=self.counts(lab))
 
-    def _known(self, workbook: Workbook, exercise: Exercise) -> ExerciseProgress | None:
+    def _known(self, sheet: ExerciseSheet, exercise: Exercise) -> ExerciseProgress | None:
         """Return the result of an answer that was the last one to be checked."""
         if exercise.term is None:
             return None  # a check of runs costs time, and reveals no key
-        count = self._counts.of(workbook.place, exercise.name)
-        if count.result is None or count.key != workbook.assignment.question_digest(exercise):
+        count = self._counts.of(sheet.place, exercise.name)
+        if count.result is None or count.key != sheet.assignment.question_digest(exercise):
             return None  # the instructor has corrected it
-        return count.result if count.result.digest == workbook.digest(exercise) else None
+        return count.result if count.result.digest == sheet.digest(exercise) else None
 
     def _wait_s(self, lab: str, exercise: Exercise) -> float:
         return 0.0 if exercise.term is None else self._counts.of(lab, exercise.name).wait_s()
@@ -258,41 +260,42 @@ class Checks:
 
     # In a check's thread.
 
-    def _run(self, lab: str, workbook: Workbook, check: _Check) -> None:
-        state, problem = "failed", _NOT_CHECKED
+    def _run(self, lab: str, sheet: ExerciseSheet, check: _Check) -> None:
+        state: CheckState = "failed"
+        problem = _NOT_CHECKED
         try:
             if self._take_turn(lab, check):
-                digests = {one.name: workbook.digest(one) for one in check.exercises}
+                digests = {one.name: sheet.digest(one) for one in check.exercises}
                 graded = grade(
-                    workbook.submission,
-                    workbook.assignment.grading,
+                    sheet.submission,
+                    sheet.assignment.grading,
                     player=check.player,
                     exercises=[one.name for one in check.exercises],
                 )
-                workbook.workspace.stores.trim()
+                sheet.workspace.stores.trim()
                 if graded.failure:
                     raise HostError(graded.failure)
-                self._log_hidden(lab, workbook, graded)
+                self._log_hidden(lab, sheet, graded)
                 if not check.cancelled.is_set():
-                    self._keep(workbook, graded, digests)
+                    self._keep(sheet, graded, digests)
                     state, problem = "done", ""
             if check.cancelled.is_set():
                 state, problem = "cancelled", ""
         except LongfatError as error:
             # The message may quote the instructor's files.
-            _LOG.error("check of %s for %s: %s", lab, workbook.submitter.name, error)
+            _LOG.error("check of %s for %s: %s", lab, sheet.submitter.name, error)
         except Exception:
-            _LOG.exception("check of %s for %s", lab, workbook.submitter.name)
+            _LOG.exception("check of %s for %s", lab, sheet.submitter.name)
         finally:
             check.state, check.problem, check.waits = state, problem, None
             self._send_check(lab, check)
 
-    def _log_hidden(self, lab: str, workbook: Workbook, graded: Graded) -> None:
+    def _log_hidden(self, lab: str, sheet: ExerciseSheet, graded: Graded) -> None:
         """Write to the terminal what of the reasons is not shown to the student."""
         for score in graded.scores:
             for reason in score.reasons:
                 if score.redaction.apply(reason) != reason:
-                    where = f"{lab} for {workbook.submitter.name}, {score.exercise.name}"
+                    where = f"{lab} for {sheet.submitter.name}, {score.exercise.name}"
                     _LOG.warning("check of %s: %s", where, reason)
 
     def _take_turn(self, lab: str, check: _Check) -> bool:
@@ -311,8 +314,8 @@ class Checks:
             f"check {lab}", begin=begin, cancelled=check.cancelled, on_wait=note
         )
 
-    def _keep(self, workbook: Workbook, graded: Graded, digests: Mapping[str, str]) -> None:
-        lab = workbook.place
+    def _keep(self, sheet: ExerciseSheet, graded: Graded, digests: Mapping[str, str]) -> None:
+        lab = sheet.place
         results = {
             score.exercise.name: ExerciseProgress(
                 points=score.points,
@@ -328,7 +331,7 @@ class Checks:
                 score.exercise.name: self._counts.of(lab, score.exercise.name).checked(
                     results[score.exercise.name],
                     compared=score.compared,
-                    key=workbook.assignment.question_digest(score.exercise),
+                    key=sheet.assignment.question_digest(score.exercise),
                 )
                 for score in graded.scores
             }
@@ -337,7 +340,7 @@ class Checks:
             self._note(lab, results)
 
     def _send_check(self, lab: str, check: _Check) -> None:
-        self._progress.pages.send("check", lab=lab, check=self._info(lab, check))
+        self._progress.pages.send({"event": "check", "lab": lab, "check": self._info(lab, check)})
 
 
 def _too_early(waits: Sequence[tuple[Exercise, float]]) -> HttpError:

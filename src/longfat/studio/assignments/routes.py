@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from longfat.studio.requests import base_of, read_json
+from longfat.studio.guarded_files import base_of
+from longfat.studio.http import read_json
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from longfat.studio.assignments.checks import Checks
-    from longfat.studio.pages import Pages
+    from longfat.studio.assignments.events import Exercises, SavedInput
+    from longfat.studio.broadcast import Pages
 
 _PLACE = "/api/labs/{name}"
 
 
-def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
+def exercise_routes(checks: Checks, pages: Pages[Any]) -> list[BaseRoute]:
     """Return the routes of exercises.
 
     Args:
@@ -33,10 +35,9 @@ def exercise_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
     return [*_file_routes(checks, pages), *_check_routes(checks)]
 
 
-def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
-    def whole(lab: str) -> dict[str, Any]:
-        exercises = checks.workbook(lab).to_json()
-        return {**exercises, "check": checks.info(lab), "counts": checks.counts(lab)}
+def _file_routes(checks: Checks, pages: Pages[Any]) -> list[BaseRoute]:
+    def whole(lab: str) -> Exercises:
+        return checks.sheet(lab).to_json(check=checks.info(lab), counts=checks.counts(lab))
 
     async def show(request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(whole, request.path_params["name"]))
@@ -45,13 +46,22 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
         body = await read_json(request)
         lab, page = request.path_params["name"], body.maybe_name("page") or ""
         file, text, base = body.name("file"), body.text("text"), base_of(body)
-        workbook = checks.workbook(lab)
+        sheet = checks.sheet(lab)
 
-        def write() -> dict[str, Any]:
-            with workbook.workspace.lock:  # so that events are in the order of the saves
-                version = workbook.set_part(file, text, base=base)
-                saved = {"version": version, "digests": workbook.digests()}
-                pages.send("part", page=page, lab=lab, file=file, text=text, **saved)
+        def write() -> SavedInput:
+            with sheet.workspace.lock:  # so that events are in the order of the saves
+                version = sheet.set_part(file, text, base=base)
+                saved: SavedInput = {"version": version, "digests": sheet.digests()}
+                pages.send(
+                    {
+                        "event": "part",
+                        "page": page,
+                        "lab": lab,
+                        "file": file,
+                        "text": text,
+                        **saved,
+                    }
+                )
             return saved
 
         return JSONResponse(await run_in_threadpool(write))
@@ -60,21 +70,30 @@ def _file_routes(checks: Checks, pages: Pages) -> list[BaseRoute]:
         body = await read_json(request)
         lab, page = request.path_params["name"], body.maybe_name("page") or ""
         question, text, base = body.name("question"), body.text("text"), base_of(body)
-        workbook = checks.workbook(lab)
+        sheet = checks.sheet(lab)
 
-        def write() -> dict[str, Any]:
-            with workbook.workspace.lock:
-                version = workbook.set_answer(question, text, base=base)
-                saved = {"version": version, "digests": workbook.digests()}
-                pages.send("answer", page=page, lab=lab, question=question, text=text, **saved)
+        def write() -> SavedInput:
+            with sheet.workspace.lock:
+                version = sheet.set_answer(question, text, base=base)
+                saved: SavedInput = {"version": version, "digests": sheet.digests()}
+                pages.send(
+                    {
+                        "event": "answer",
+                        "page": page,
+                        "lab": lab,
+                        "question": question,
+                        "text": text,
+                        **saved,
+                    }
+                )
             return saved
 
         return JSONResponse(await run_in_threadpool(write))
 
     async def submission(request: Request) -> Response:
-        workbook = checks.workbook(request.path_params["name"])
-        content = await run_in_threadpool(workbook.pack)
-        name = f"{workbook.place}-{workbook.submitter.folder}"
+        sheet = checks.sheet(request.path_params["name"])
+        content = await run_in_threadpool(sheet.pack)
+        name = f"{sheet.place}-{sheet.submitter.folder}"
         headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
         return Response(content, media_type="application/zip", headers=headers)
 

@@ -22,11 +22,11 @@ from longfat.analysis.grading import seed_of
 from longfat.engine.sandbox.view import is_visible
 from longfat.errors import InputError
 from longfat.studio.app import STATIC, make_app
-from longfat.studio.assignments.workbook import Submitter
+from longfat.studio.assignments.exercise_sheet import Submitter
 from longfat.studio.classroom.teacher import is_teachers, teachers_app
-from longfat.studio.labs import LabBook
+from longfat.studio.labs import LabCatalog
+from longfat.studio.machine_queue import MachineQueue, Member
 from longfat.studio.state import workspace_id
-from longfat.studio.turns import Member, Turns
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ TEACHER = ""
 
 _STUDENTS, _TEACHERS = "class", "teacher"
 _FOLDER = re.compile(r"[A-Za-z0-9_][\w.-]{0,63}", re.ASCII)
-_MOST_STUDENTS = 500
+_MAX_STUDENTS = 500
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,8 +78,8 @@ def check_students(roster: Mapping[str, Entry], *, root: Path) -> None:
         InputError: there are none or too many, a name is not valid for a folder, two differ
             only in case, a folder is a link or a file, or would be visible to machines.
     """
-    if not 0 < len(roster) <= _MOST_STUDENTS:
-        raise InputError(f"the roster has {len(roster)} students; 1 to {_MOST_STUDENTS} can be")
+    if not 0 < len(roster) <= _MAX_STUDENTS:
+        raise InputError(f"the roster has {len(roster)} students; 1 to {_MAX_STUDENTS} can be")
     seen: dict[str, str] = {}
     for folder in roster:
         if not _FOLDER.fullmatch(folder):
@@ -133,9 +133,9 @@ class ClassApp:
     ) -> None:
         check_students(roster, root=root)
         self._limits = limits
-        self._turns = Turns(machines=limits.at_once, each=int(limits.each))
+        self._queue = MachineQueue(machines=limits.at_once, max_per_member=int(limits.each))
         labs = Labs(tuple(one.given for one in assignments))
-        book = LabBook(labs, with_exercises=[one.name for one in assignments])
+        catalog = LabCatalog(labs, with_exercises=[one.name for one in assignments])
         self.students: dict[str, Student] = {}
         self._credentials = credentials
         self._url = url
@@ -159,8 +159,8 @@ class ClassApp:
                     static=static,
                     drafts=drafts,
                     counts=None if state is None else state / "checks" / f"{folder}.json",
-                    member=Member(turns=self._turns, name=folder),
-                    book=book,
+                    member=Member(queue=self._queue, name=folder),
+                    catalog=catalog,
                     assignments=assignments,
                     most_bytes=limits.disk,
                     caches=None if state is None else state / "caches" / folder,
@@ -241,7 +241,7 @@ class ClassApp:
         }
 
     def _about(self, student: Student) -> dict[str, Any]:
-        machines, waiting = self._turns.state(student.folder)
+        machines, waiting = self._queue.state(student.folder)
         return {
             "folder": student.folder,
             "name": student.name,

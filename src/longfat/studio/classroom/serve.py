@@ -16,9 +16,8 @@ from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.classroom.app import TEACHER, ClassApp, check_students
 from longfat.studio.classroom.limits import VARIABLE
 from longfat.studio.classroom.teacher import SCRIPT, TEACHERS_PAGE
-from longfat.studio.credentials import Credentials, Tokens, new_token
+from longfat.studio.credentials import Credentials, ServerProof, Tokens, new_token
 from longfat.studio.serve import check_page, listening_at, run_server, url_of
-from longfat.studio.server_proof import ServerProof
 from longfat.studio.state import WorkspaceState, workspace_id
 from longfat.study.grading.roster import read_roster
 

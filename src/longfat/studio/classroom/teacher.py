@@ -21,11 +21,9 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from longfat.errors import LongfatError
-from longfat.studio.access_pages import LOGGED_OUT_PATH
-from longfat.studio.auth import AuthMiddleware, key_tag, page_policy, session_of
+from longfat.studio.auth import LOGGED_OUT_PATH, AuthMiddleware, key_tag, page_policy, session_of
 from longfat.studio.classroom.page import SCRIPT_PATH, class_page, link_page
-from longfat.studio.error_responses import longfat_error
-from longfat.studio.http_error import HttpError
+from longfat.studio.http import HttpError, longfat_error
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:

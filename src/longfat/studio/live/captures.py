@@ -1,34 +1,41 @@
-"""Captures in a live network: tcpdump at an interface, into a file of the host.
+"""Captures in a live network: tcpdump at an interface, and the packets that a run saves.
 
 tcpdump writes to its standard output and not to a file, so that no path in the machine matters.
 It is a process of the network like any other: it ends with the session.
+
+A capture may begin before a run and continue after it, and its file grows meanwhile. So a
+run gets the packets of its own time, from a file that stays open: the session may end and
+remove it before they are written.
 """
 
 from __future__ import annotations
 
 import contextlib
 import signal
+import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
-from longfat.studio.live.kept_captures import RunCapture
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from longfat.live import Network
     from longfat.live.task import Task
     from longfat.studio.disk import DiskLimit
+    from longfat.studio.live.events import CaptureInfo
 
-MOST_CAPTURES = 8
+MAX_CAPTURES = 8
 """The maximum per session; the oldest finished one is removed for a new one."""
 
 MAX_BYTES = 128 << 20
 """A capture that becomes larger is stopped."""
 
-_MOST_WORDS = 300
+_MAX_WORDS = 300
 _NAME = "captures of live sessions"
 
 
@@ -61,14 +68,14 @@ class LiveCapture:
     def take(self, is_error: bool, data: bytes) -> None:
         """Add tcpdump's output."""
         if is_error:
-            self.words = (self.words + data.decode(errors="replace"))[-_MOST_WORDS:]
+            self.words = (self.words + data.decode(errors="replace"))[-_MAX_WORDS:]
         elif self.file is not None and self.size <= self.max_bytes:
             self.file.write(data[: self.max_bytes + 1 - self.size])
             self.file.flush()
             self.size += len(data)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as `LiveCapture` of the page's `api/types.ts`."""
+    def to_json(self) -> CaptureInfo:
+        """Return its description."""
         return {
             "number": self.number,
             "interface": self.interface,
@@ -94,7 +101,7 @@ class Captures:
         self._count = 0
         self._ending = contextlib.ExitStack()
         self._folder: Path | None = None
-        self._sent: list[dict[str, Any]] = []
+        self._sent: list[CaptureInfo] = []
 
     def begin(self, interface: str, text: str) -> None:
         """Start a capture.
@@ -152,7 +159,7 @@ class Captures:
             one.words = ""
             self._close(one)
 
-    def poll(self) -> list[dict[str, Any]] | None:
+    def poll(self) -> list[CaptureInfo] | None:
         """Stop those that became too large; return all, if anything has changed."""
         for one in self._all.values():
             if one.file is None or one.task is None:
@@ -172,8 +179,8 @@ class Captures:
         self._sent = now
         return now
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """Return all, as `LiveCapture`."""
+    def to_json(self) -> list[CaptureInfo]:
+        """Return the descriptions of all."""
         return [one.to_json() for one in self._all.values()]
 
     def path_of(self, number: int) -> tuple[str, Path] | None:
@@ -213,13 +220,92 @@ class Captures:
         )
 
     def _make_room(self) -> None:
-        while len(self._all) >= MOST_CAPTURES:
+        while len(self._all) >= MAX_CAPTURES:
             over = [one for one in self._all.values() if one.file is None]
             if not over:
-                raise InputError(f"{MOST_CAPTURES} captures are already running: stop some of them")
+                raise InputError(f"{MAX_CAPTURES} captures are already running: stop some of them")
             self._all.pop(over[0].number).path.unlink(missing_ok=True)
 
     def _close(self, one: LiveCapture) -> None:
         if one.file is not None:
             one.file.close()
             one.file = None
+
+
+MAX_KEPT_BYTES = 256 << 20
+"""The maximum total size of a run's captures; the rest is left out, and reported."""
+
+# pcap-savefile(5): the magic number of nanoseconds, and a record's seconds, nanoseconds, and
+# lengths kept and original. The machine and we have the same byte order.
+_MAGIC = 0xA1B23C4D
+_HEADER_BYTES = 24
+_RECORD = struct.Struct("=IIII")
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCapture:
+    """A capture at the end of a run.
+
+    Attributes:
+        interface: the interface.
+        filter: the filter, in the syntax of pcap-filter(7).
+        file: its file, open for reading.
+        size: how many bytes of it there were.
+    """
+
+    interface: str
+    filter: str
+    file: IO[bytes]
+    size: int
+
+    def part(self, *, since_ns: int, until_ns: int) -> tuple[int, int]:
+        """Return the range in the file of the packets of a time interval.
+
+        Args:
+            since_ns: the time of the first, in nanoseconds since 1970.
+            until_ns: of the last.
+
+        Returns:
+            Two offsets; equal ones if there is none, or the file is not a capture.
+        """
+        begin = end = _HEADER_BYTES
+        for after, time_ns in self._records():
+            if time_ns > until_ns:
+                break
+            end = after
+            if time_ns < since_ns:
+                begin = after
+        return begin, end
+
+    def write(self, path: Path, part: tuple[int, int]) -> None:
+        """Write a part of it as a capture of its own; see `part`.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        begin, end = part
+        with path.open("xb") as out:
+            self.file.seek(0)
+            out.write(self.file.read(_HEADER_BYTES))
+            self.file.seek(begin)
+            left = end - begin
+            while left > 0 and (chunk := self.file.read(min(left, _CHUNK_BYTES))):
+                out.write(chunk)
+                left -= len(chunk)
+
+    def _records(self) -> Iterator[tuple[int, int]]:
+        """Yield where each whole record ends, and its time."""
+        self.file.seek(0)
+        head = self.file.read(_HEADER_BYTES)
+        if len(head) < _HEADER_BYTES or struct.unpack_from("=I", head)[0] != _MAGIC:
+            return
+        offset = _HEADER_BYTES
+        while offset + _RECORD.size <= self.size:
+            self.file.seek(offset)
+            seconds, nanoseconds, kept, _ = _RECORD.unpack(self.file.read(_RECORD.size))
+            after = offset + _RECORD.size + kept
+            if after > self.size:
+                return
+            yield after, seconds * 10**9 + nanoseconds
+            offset = after

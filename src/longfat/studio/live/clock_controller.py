@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from longfat.engine.machine import Pace
 from longfat.live.shell import REAL_TIME
+from longfat.live.shell.bash import SetPace, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from longfat.live.session import Session
     from longfat.live.task import Task
-
-PaceChoice = float | Literal["max"] | None
-"""Virtual seconds per second of wall time, "max", or None for the default described above."""
+    from longfat.studio.live.events import Clock, ClockState
+    from longfat.studio.live.messages import PaceChoice
 
 _SPEED_OVER_S = 1.0
 _NOT_SAID = -1.0
@@ -57,8 +57,8 @@ class ClockController:
         self._factor: float | None = _NOT_SAID
 
     @property
-    def state(self) -> str:
-        """Return "running", "idle" or "held"."""
+    def state(self) -> ClockState:
+        """Return whether time passes."""
         if self._is_going:
             return "running"
         return "held" if self.is_held else "idle"
@@ -74,7 +74,7 @@ class ClockController:
         """Let time pass: a terminal has input."""
         self._is_due = True
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         """Pause time for the current work; `resume_time` then resumes."""
         if not self._session.is_held:
             self._session.pause()
@@ -85,9 +85,9 @@ class ClockController:
         """Hold time until the user resumes it."""
         self.is_held = True
         self._until_ns = None
-        self.rest()
+        self.pause()
 
-    def go(self) -> None:
+    def resume(self) -> None:
         """Resume time after `hold`."""
         self.is_held = False
         self._until_ns = None
@@ -95,7 +95,7 @@ class ClockController:
 
     def step(self, by_ns: int) -> None:
         """Let time advance by nanoseconds, and hold."""
-        self.rest()
+        self.pause()
         self.is_held = True
         self._until_ns = self._session.now_ns + by_ns
 
@@ -115,8 +115,30 @@ class ClockController:
         Args:
             tasks: the shells of terminals; none to end a skip.
         """
-        self.rest()
+        self.pause()
         self._skipped = tuple(tasks)
+
+    def toggle_skip(self, *, asks: Task | None = None) -> None:
+        """Skip to the end of the first command that ends, or stop doing so.
+
+        Args:
+            asks: the shell whose command asks, and is not waited for.
+        """
+        self.skip(() if self.is_skipping else [task for task in self.running if task is not asks])
+
+    def handle(self, requests: Iterable[tuple[Task, Skip | SetPace]]) -> None:
+        """Do what commands typed at terminals request of the clock.
+
+        Args:
+            requests: the requests, each with its shell.
+        """
+        for task, request in requests:
+            if isinstance(request, SetPace):
+                self.set_pace("max" if request.factor is None else request.factor)
+            elif request.own:
+                self.skip([task])
+            else:
+                self.toggle_skip(asks=task)
 
     def resume_time(self, *, due_ns: int | None, awaited: Sequence[Task]) -> None:
         """Let time pass again, if it may and was paused.
@@ -177,9 +199,9 @@ class ClockReport:
         self._session = session
         self._clock = clock
         self._lately: deque[tuple[float, float]] = deque()
-        self._shown: dict[str, Any] = {}
+        self._shown: Clock | None = None
 
-    def unsent(self) -> dict[str, Any] | None:
+    def unsent(self) -> Clock | None:
         """Return the state if it has changed since the last call, else None."""
         now = self.to_json()
         if now == self._shown:
@@ -187,8 +209,8 @@ class ClockReport:
         self._shown = now
         return now
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as `Clock` of the page's `api/types.ts`."""
+    def to_json(self) -> Clock:
+        """Return it as an event has it."""
         now_s = self._session.now_s if self._session.is_held else self._session.passing_s
         wall_s = time.monotonic()
         self._lately.append((wall_s, now_s))

@@ -7,41 +7,40 @@ carries out commands, starts and measures flows, and sends what was observed.
 from __future__ import annotations
 
 import contextlib
-import json
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from longfat.analysis.timeseries.levels import capacity_bps
 from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.runs import FlowTime
 from longfat.live import Network
-from longfat.live.shell.bash import SetPace
 from longfat.live.shell.programs import install_programs, package_folders
 from longfat.live.shell.server import SKIP_KEY
 from longfat.model.flow_path import queue_limits
 from longfat.model.network import ROOT_NAMESPACE
+from longfat.studio.http import json_text
+from longfat.studio.live import messages
 from longfat.studio.live.captures import Captures
 from longfat.studio.live.clock_controller import ClockController, ClockReport
 from longfat.studio.live.commands import run_line
-from longfat.studio.live.drawn_network import Drawn, read_drawing
-from longfat.studio.live.kept_run import LiveRun
-from longfat.studio.live.messages import MOST_ROWS, MOST_STEP_S, Order, pace_of
+from longfat.studio.live.drawing import Drawn, Reconciliation, read_drawing
+from longfat.studio.live.history import History
+from longfat.studio.live.messages import Command, InvalidCommandError, read_command
 from longfat.studio.live.probe_reader import ProbeReader
-from longfat.studio.live.reconcile import Reconciliation
 from longfat.studio.live.recordings import Recordings
-from longfat.studio.live.replay import Typed
-from longfat.studio.live.terminals import Terminals
+from longfat.studio.live.saved_run import LiveRun
+from longfat.studio.live.terminals import Terminals, Typed
 
 if TYPE_CHECKING:
-    from longfat.live.task import Task
     from longfat.model.case import Case
+    from longfat.studio.broadcast import Listeners, Message
     from longfat.studio.disk import DiskLimit
-    from longfat.studio.live.broadcast import Listeners, Message
+    from longfat.studio.live.events import NodeInfo, SessionEvent, SessionInfo, StateEvent
     from longfat.studio.live.flow_run import Recording
+    from longfat.studio.live.messages import TerminalSize
 
 Keep: TypeAlias = Callable[[LiveRun, int], None]
 """Called with a run that has ended, and the recording's number."""
@@ -62,9 +61,7 @@ _UNLIMITED = (
     "{}: nothing on the path limits the rate, so its speed depends on the CPU, and "
     "virtual time passes slowly: give a link of the path a rate"
 )
-_MOST_BY_HAND = 1000
-_LONGEST_LINE = 80
-_LONGEST_TYPED = 4096
+_MAX_TYPED_CHARACTERS = 4096
 _MUCH = "this run has too many samples: the saved run has those of its first part only"
 _BLIND = "an interface of the drawing was removed, so the probes cannot sample"
 
@@ -91,7 +88,7 @@ class SessionController:
         *,
         name: str,
         drawn: Drawn,
-        listeners: Listeners,
+        listeners: Listeners[SessionEvent],
         on_wait: Callable[[], None],
         disk: DiskLimit | None,
         keep: Keep,
@@ -104,9 +101,7 @@ class SessionController:
         self._captures_sent_s = 0.0
         self._is_flushed = True
         self._sent_stale: list[str] = []
-        self._by_hand: deque[str] = deque(maxlen=_MOST_BY_HAND)
-        self._typed: deque[Typed] = deque(maxlen=_MOST_BY_HAND)
-        self._before: tuple[Typed, ...] = ()
+        self._history = History()
         case = drawn.case
         self._network = Network.of(
             case.network,
@@ -127,7 +122,8 @@ class SessionController:
             # In this time Linux brings all interfaces up.
             self._session.run_until(until_ns=self._session.now_ns + 10**9)
             self.terminals = Terminals(
-                self._network, on_change=lambda one: listeners.event("terminal", terminal=one)
+                self._network,
+                on_change=lambda one: listeners.event({"event": "terminal", "terminal": one}),
             )
             self.terminals.prepare()
             self.captures = Captures(self._network, disk=disk)
@@ -146,7 +142,7 @@ class SessionController:
     def finish(self) -> None:
         """End the current run, so that it is saved; the machine may have ended."""
         try:
-            self._clock.rest()
+            self._clock.pause()
             self._handle_typed()
             self._end_recording()
         except LongfatError:
@@ -180,7 +176,8 @@ class SessionController:
                 self._probe_reader.flush()
                 self._recordings.poll(self._probe_reader)
                 self._handle_probes()
-        self._handle_clock_requests()
+        self._clock.running = tuple(terminal.task for terminal in self.terminals.running())
+        self._clock.handle(self.terminals.take_requests())
         last = self._recordings.last
         due_s = last.due_s()
         self._clock.resume_time(
@@ -204,18 +201,18 @@ class SessionController:
         """Type at a terminal; `SKIP_KEY` skips while a command is in its foreground."""
         if SKIP_KEY in data and self.terminals.is_running(number):
             data = data.replace(SKIP_KEY, b"")
-            self._toggle_skip()
+            self._clock.toggle_skip()
         if self.terminals.type_at(number, data):
             self._clock.wake()
 
-    def resize(self, number: int, rows: int, columns: int) -> None:
+    def resize(self, number: int, size: TerminalSize) -> None:
         """Set the size of a terminal."""
-        self.terminals.resize(number, rows, columns)
+        self.terminals.resize(number, size)
         self._clock.wake()
 
     def all(self) -> Iterable[Message]:
         """Return the whole state, for a new listener."""
-        state = {
+        state: StateEvent = {
             "event": "state",
             "session": self.info(),
             "clock": self._clock_report.to_json(),
@@ -224,12 +221,12 @@ class SessionController:
             "captures": self.captures.to_json(),
             "stale": self._reconciliation.stale,
         }
-        return [json.dumps(state), *self._recordings.whole()]
+        return [json_text(state), *self._recordings.whole()]
 
-    def info(self) -> dict[str, Any]:
-        """Return it as `SessionInfo` of the page's `api/types.ts`; from any thread."""
+    def info(self) -> SessionInfo:
+        """Return its description; from any thread."""
         drawn, model = self._reconciliation.drawn, self._network.model
-        nodes = [{"name": ROOT_NAMESPACE, "kind": "root"}]
+        nodes: list[NodeInfo] = [{"name": ROOT_NAMESPACE, "kind": "root"}]
         nodes += [{"name": one.name, "kind": "switch"} for one in model.switches]
         nodes += [
             {"name": one.name, "kind": "router" if one.forwards else "host"} for one in model.hosts
@@ -245,82 +242,109 @@ class SessionController:
 
     # -------------------------------------------------------------------- commands
 
-    def obey(self, order: Order) -> None:
-        """Carry out a command; errors are sent as messages.
+    def obey(self, text: str) -> None:
+        """Carry out a command of a page; errors are sent as messages.
+
+        Args:
+            text: the message.
 
         Raises:
             MachineError: the machine has ended.
         """
-        orders = {
-            "run": self._run,
-            "update": self._update,
-            "stop": lambda _: self._end_recording(),
-            "hold": lambda _: self._clock.hold(),
-            "go": lambda _: self._clock.go(),
-            "step": self._step,
-            "pace": lambda one: self._clock.set_pace(pace_of(one)),
-            "skip": lambda _: self._toggle_skip(),
-            "open-terminal": self._open_terminal,
-            "close-terminal": self._close_terminal,
-            "type": self._type,
-            "ask": self._ask,
-            "capture": self._capture,
-            "end-capture": self._end_capture,
-        }
+        name = ""
         try:
-            if order.do not in orders:
-                raise InputError(f"there is no command {order.do!r}")
-            self._clock.rest()
-            orders[order.do](order)
+            name, command = read_command(text)
+            self._clock.pause()
+            self._carry_out(command)
         except MachineError:
             raise
+        except InvalidCommandError as error:
+            self._message("error", str(error), about=error.about)
         except LongfatError as error:
-            self._listeners.message("error", str(error), about=order.do)
+            self._message("error", str(error), about=name)
 
-    def _run(self, order: Order) -> None:
-        if "text" in order.fields:
-            self._update(order)
+    def _carry_out(self, command: Command) -> None:  # noqa: C901, PLR0912  a command a line
+        match command:
+            case messages.Run():
+                self._run(command)
+            case messages.Update(text=text, case=case):
+                self._update(text, case)
+            case messages.Stop():
+                self._end_recording()
+            case messages.Hold():
+                self._clock.hold()
+            case messages.Resume():
+                self._clock.resume()
+            case messages.Step(by_s=by_s):
+                self._clock.step(round(by_s * 1e9))
+            case messages.SetPace(factor=factor):
+                self._clock.set_pace(factor)
+            case messages.Skip():
+                self._clock.toggle_skip()
+            case messages.OpenTerminal():
+                self.terminals.open(command.node, rows=command.rows, columns=command.columns)
+                self._clock.wake()
+            case messages.CloseTerminal(id=number):
+                self.terminals.close(number)
+                self._clock.wake()
+            case messages.TypeLines():
+                for node in dict.fromkeys(command.nodes):
+                    self.terminals.type_lines(node, command.text.rstrip("\n") + "\n")
+                self._clock.wake()
+            case messages.Ask(number=number):
+                result = run_line(self._network, command.node, command.line)
+                self._send_clock()
+                self._listeners.event({"event": "answer", "number": number, "text": result.text})
+            case messages.StartCapture():
+                self.captures.begin(command.interface, command.filter)
+                self._clock.wake()
+            case messages.EndCapture(id=number):
+                self.captures.end(number)
+                self._clock.wake()
+
+    def warn(self, text: str) -> None:
+        """Send a warning about a run to all pages."""
+        self._message("warning", text, about="run")
+
+    def _message(self, level: Literal["error", "warning"], text: str, *, about: str) -> None:
+        self._listeners.event({"event": "message", "level": level, "text": text, "about": about})
+
+    def _run(self, command: messages.Run) -> None:
+        if command.text is not None:
+            self._update(command.text, command.case)
         if self._reconciliation.stale:
             # Runs are of the drawing: the page asks to restart the network.
-            self._listeners.event("restart-needed", reasons=self._reconciliation.stale)
+            reasons = self._reconciliation.stale
+            self._listeners.event({"event": "restart-needed", "reasons": reasons})
             return
         drawn = self._reconciliation.drawn
         case = drawn.case
-        if "flows" in order.fields:
-            wanted = order.texts("flows")
-            case = replace(case, flows=tuple(one for one in case.flows if one.name in wanted))
+        if command.flows is not None:
+            case = replace(case, flows=tuple(f for f in case.flows if f.name in command.flows))
         self._end_recording()
         if not case.flows:
             raise InputError("there is no flow to run: draw one from host to host")
-        for node, line in order.lines("lines") if "lines" in order.fields else ():
-            if problem := run_line(self._network, node, line).problem:
+        for line in command.lines or ():
+            if problem := run_line(self._network, line["node"], line["line"]).problem:
                 raise InputError(problem)
-            self._by_hand.append(f"{node}: {line}")
-            self._typed.append(Typed(node=node, line=line, at_s=self._session.now_s, status=0))
-        self._before = tuple(self._typed)
-        self._clock.go()
+            now_s = self._session.now_s
+            self._history.add(
+                Typed(node=line["node"], line=line["line"], at_s=now_s, status=0), whole=True
+            )
+        self._history.begin_run()
+        self._clock.resume()
         self._probe_reader.flush(sample=True)
         self._recordings.poll(self._probe_reader)
         self._probe_reader.count_anew()
         self._warn_of_unlimited(case)
         self._recordings.begin(
-            case, name=drawn.name, probe_reader=self._probe_reader, differences=self._differences()
+            case,
+            name=drawn.name,
+            probe_reader=self._probe_reader,
+            differences=self._history.differences(
+                now_s=self._network.clock.now, earlier_runs=self._recordings.last.number
+            ),
         )
-
-    def _differences(self) -> tuple[str, ...]:
-        """Return why a run's numbers may differ from those of its case in Results."""
-        found = [
-            f"it began at {self._network.clock.now:.3f} s of a running session; "
-            "in Results each case runs in a new machine"
-        ]
-        if earlier := self._recordings.last.number:
-            runs = "1 run" if earlier == 1 else f"{earlier} runs"
-            found.append(f"{runs} before it: TCP caches metrics of a path")
-        if self._by_hand:
-            count = len(self._by_hand)
-            last = self._by_hand[-1]
-            found.append(f"changed by hand before: {last}" + (", ..." if count > 1 else ""))
-        return tuple(found)
 
     def _warn_of_unlimited(self, case: Case) -> None:
         """Warn of TCP over a path without a rate limit: the CPU limits it."""
@@ -332,28 +356,14 @@ class SessionController:
             and capacity_bps(case, flow, self._probe_reader.installed_bps) is None
         ]
         if unlimited:
-            self._listeners.message("warning", _UNLIMITED.format(listed(unlimited)), about="run")
+            self.warn(_UNLIMITED.format(listed(unlimited)))
 
     def _end_recording(self) -> None:
         self._recordings.end(self._probe_reader)
         self._end_events()
         self._clock.wake()
 
-    def _step(self, order: Order) -> None:
-        by_s = order.real("by_s", least=1e-6, most=MOST_STEP_S)
-        self._clock.step(round(by_s * 1e9))
-
-    def _toggle_skip(self, *, asks: Task | None = None) -> None:
-        """Skip to the end of the first command that ends, or stop doing so.
-
-        Args:
-            asks: the shell whose command asks, and is not waited for.
-        """
-        running = [task for task in self._clock.running if task is not asks]
-        self._clock.skip(() if self._clock.is_skipping else running)
-
-    def _update(self, order: Order) -> None:
-        text, case = order.text("text"), order.maybe_text("case")
+    def _update(self, text: str, case: str | None) -> None:
         new = read_drawing(
             text, name=self._name, case=case, beside=self._reconciliation.drawn.beside
         )
@@ -362,40 +372,10 @@ class SessionController:
             self._listeners.send([*self.all()][:1])
         for words in self._reconciliation.changes:
             self._recordings.mark("change", words)
-            self._by_hand.append(words)
+            self._history.add_change(words)
         self._recordings.last.changes += self._reconciliation.done
         self._probe_reader.limits = queue_limits(self._reconciliation.drawn.case)
         self._send_stale()
-
-    def _open_terminal(self, order: Order) -> None:
-        rows = order.whole("rows", least=1, most=MOST_ROWS)
-        columns = order.whole("columns", least=1, most=MOST_ROWS)
-        self.terminals.open(order.text("node"), rows=rows, columns=columns)
-        self._clock.wake()
-
-    def _close_terminal(self, order: Order) -> None:
-        self.terminals.close(order.whole("id", least=1, most=2**31))
-        self._clock.wake()
-
-    def _type(self, order: Order) -> None:
-        text = order.text("text").rstrip("\n") + "\n"
-        for node in dict.fromkeys(order.texts("nodes")):
-            self.terminals.type_lines(node, text)
-        self._clock.wake()
-
-    def _ask(self, order: Order) -> None:
-        number, line = order.whole("number", least=0, most=2**31), order.text("line")
-        result = run_line(self._network, order.text("node"), line)
-        self._send_clock()
-        self._listeners.event("answer", number=number, text=result.text)
-
-    def _capture(self, order: Order) -> None:
-        self.captures.begin(order.text("interface"), order.maybe_text("filter") or "")
-        self._clock.wake()
-
-    def _end_capture(self, order: Order) -> None:
-        self.captures.end(order.whole("id", least=1, most=2**31))
-        self._clock.wake()
 
     # ------------------------------------------------------------------- the rest
 
@@ -411,17 +391,6 @@ class SessionController:
             self._reconciliation.give_up(_EVENTS_LAST)
             self._send_stale()
 
-    def _handle_clock_requests(self) -> None:
-        """Do what commands typed at terminals ask of the clock."""
-        self._clock.running = tuple(terminal.task for terminal in self.terminals.running())
-        for terminal, request in self.terminals.take_requests():
-            if isinstance(request, SetPace):
-                self._clock.set_pace("max" if request.factor is None else request.factor)
-            elif request.own:
-                self._clock.skip([terminal.task])
-            else:
-                self._toggle_skip(asks=terminal.task)
-
     def _handle_typed(self) -> None:
         """Record the commands typed at terminals."""
         for typed in self.terminals.take_notes():
@@ -429,13 +398,15 @@ class SessionController:
             typed.at_s = now_s = min(max(typed.at_s, 0.0), self._session.passing_s)
             self._recordings.mark("command", f"{node}: {line}", now_s=now_s)
             self._recordings.last.typed.append(typed)
-            self._typed.append(typed)
-            self._by_hand.append(f"{node}: {line[:_LONGEST_LINE]}")
+            self._history.add(typed)
             with contextlib.suppress(ValueError):  # a line with a null character
                 self._network.record.add(now_s, node, line)
         for typed in self.terminals.take_ended():
-            line = typed.line[:_LONGEST_TYPED]
-            self._listeners.event("typed", node=typed.node, line=line, status=typed.status)
+            line = typed.line[:_MAX_TYPED_CHARACTERS]
+            status = typed.status or 0
+            self._listeners.event(
+                {"event": "typed", "node": typed.node, "line": line, "status": status}
+            )
         for node, reply in self.terminals.take_replies():
             self._recordings.add_reply(node, reply, now_s=self._session.passing_s)
 
@@ -446,7 +417,7 @@ class SessionController:
             return
         drawn, start_s = self._reconciliation.drawn, recording.start_s
         if samples.is_full:
-            self._listeners.message("warning", _MUCH, about="run")
+            self.warn(_MUCH)
         flows = [one for one in recording.flows if one.measured is not None]
         self._keep(
             LiveRun(
@@ -472,7 +443,7 @@ class SessionController:
                     for one in flows
                 },
                 event_times=tuple(recording.event_times),
-                before=self._before,
+                before=self._history.before_run,
                 changes=tuple(recording.changes),
                 typed=tuple(recording.typed),
                 samples=samples,
@@ -499,15 +470,15 @@ class SessionController:
     def _send_stale(self) -> None:
         if self._reconciliation.stale != self._sent_stale:
             self._sent_stale = self._reconciliation.stale
-            self._listeners.event("stale", reasons=self._sent_stale)
+            self._listeners.event({"event": "stale", "reasons": self._sent_stale})
 
     def _send_captures(self) -> None:
         now_s = time.monotonic()
         if now_s - self._captures_sent_s >= _SEND_CAPTURES_S or self._session.is_held:
             self._captures_sent_s = now_s
             if (captures := self.captures.poll()) is not None:
-                self._listeners.event("captures", captures=captures)
+                self._listeners.event({"event": "captures", "captures": captures})
 
     def _send_clock(self) -> None:
         if (clock := self._clock_report.unsent()) is not None:
-            self._listeners.event("clock", **clock)
+            self._listeners.event({"event": "clock", **clock})

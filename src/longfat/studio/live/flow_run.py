@@ -1,4 +1,4 @@
-"""One press of Run: the flows of a drawing, started at their times, and their results."""
+"""One press of Run: the flows of a drawing, started at their times, their results and limits."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import math
 import shlex
 import time
 from collections import deque
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
+from longfat.analysis.advice.diagnosis import diagnose
+from longfat.common.guard import scratch_folder
+from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
+from longfat.execution.runs import FlowTime, Run
+from longfat.execution.runs.run import RAW, sums_of
 from longfat.live.process import CommandFailed
 from longfat.model.traffic import Ping
 from longfat.model.traffic.ping import parse_replies
 from longfat.model.units import format_quantity
-from longfat.studio.live.advice import advise
-from longfat.studio.live.event_player import EventPlayer
-from longfat.studio.live.series import SeriesInfo, SeriesSet, info_json
+from longfat.studio.live.commands import EventPlayer
+from longfat.studio.live.events import Level, Mark
+from longfat.studio.live.series import SeriesInfo, SeriesSet
+from longfat.studio.views import Advice, advice_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,49 +33,69 @@ if TYPE_CHECKING:
     from longfat.live.task import Task
     from longfat.model.case import Case
     from longfat.model.traffic import Flow
-    from longfat.studio.advice import Advice
-    from longfat.studio.live.replay import Change, Typed
+    from longfat.studio.live.events import FlowState, LiveFlow, RecordingInfo
+    from longfat.studio.live.replay import Change
     from longfat.studio.live.sample_log import SampleLog
+    from longfat.studio.live.terminals import Typed
+    from longfat.studio.views import Advice
 
 
-MOST_MARKS = 500
+def advise(measured: Measured, case: Case) -> Advice | None:
+    """Diagnose a live flow.
+
+    Args:
+        measured: its measurements.
+        case: the network and its set-up, with this flow only.
+
+    Returns:
+        What limited it; None if that cannot be determined.
+    """
+    if not case.bulk_flows:
+        return None
+    try:
+        return _advise(measured, case)
+    except (LongfatError, OSError):  # no diagnosis is possible
+        return None
+
+
+def _advise(measured: Measured, case: Case) -> Advice:
+    name = measured.flow.name
+    with scratch_folder() as folder:
+        raw = folder / RAW
+        raw.mkdir()
+        for file, text in measured.raw.items():
+            (raw / file).write_text(text, encoding="utf-8")
+        run = Run(
+            folder=folder,
+            name=name,
+            case=case,
+            case_digest="",
+            digest="",
+            kernel={
+                "digest": "",
+                "release": kernels.find(case.kernel).release,
+                "binary_sha256": "",
+            },
+            tools={},
+            seed=case.seed,
+            flow_times={name: FlowTime(start_s=0.0, end_s=measured.flow.duration_s())},
+            epoch_s=0.0,
+            virtual_s=0.0,
+            wall_s=0.0,
+            peak_bytes=0,
+            sandbox="",
+            metrics={f"{name}.{metric}": value for metric, value in measured.metrics.items()},
+            files=sums_of(folder),
+        )
+        (found,) = diagnose(run, name)
+    return advice_of(found)
+
+
+MAX_MARKS = 500
 """The maximum number of marks of a recording."""
 
-MOST_MARK_LETTERS = 200
+MAX_MARK_LETTERS = 200
 """The maximum length of a mark's text."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """An event in a recording other than traffic.
-
-    Attributes:
-        kind: `change` of a link or a set-up line, `command` at a terminal, or `event` of the
-            study.
-        text: a description.
-        at_s: when, in seconds after the recording's start.
-    """
-
-    kind: str
-    text: str
-    at_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
-    """A reference value of a quantity, from a time on.
-
-    Attributes:
-        quantity: such as `throughput_bps`.
-        label: its label.
-        value: in the quantity's unit; None if there is none from then on.
-        from_s: from when it is valid, in seconds after the recording's start.
-    """
-
-    quantity: str
-    label: str
-    value: float | None
-    from_s: float
 
 
 @dataclass(eq=False, slots=True)
@@ -92,7 +118,7 @@ class PlayedFlow:
 
     flow: Flow
     command: str
-    state: str = "waiting"
+    state: FlowState = "waiting"
     started: Started | None = None
     started_s: float | None = None
     ended_s: float | None = None
@@ -103,8 +129,8 @@ class PlayedFlow:
     replies: int = 0
     replied_s: float = 0.0
 
-    def to_json(self) -> dict[str, object]:
-        """Return it as `LiveFlow` of the page's `api/types.ts`."""
+    def to_json(self) -> LiveFlow:
+        """Return it as an event has it."""
         metrics: Mapping[str, float] = self.measured.metrics if self.measured else {}
         return {
             "name": self.flow.name,
@@ -126,7 +152,7 @@ class PlayedFlow:
                 for metric in self.flow.metrics
                 if metric.name in metrics
             ],
-            "advice": self.advice.to_json() if self.advice else None,
+            "advice": self.advice,
         }
 
 
@@ -169,11 +195,11 @@ class Recording:
         self.series = SeriesSet()
         self.levels: list[Level] = []
         self.changes: list[Change] = []
-        self.typed: deque[Typed] = deque(maxlen=MOST_MARKS)
+        self.typed: deque[Typed] = deque(maxlen=MAX_MARKS)
         self.samples: SampleLog | None = None
         self.began_wall_s = time.monotonic()
         self.kept: str | None = None
-        self._marks: deque[Mark] = deque(maxlen=MOST_MARKS)
+        self._marks: deque[Mark] = deque(maxlen=MAX_MARKS)
         self._differences = differences
         self._events: EventPlayer | None = None
         self.flows: list[PlayedFlow] = []
@@ -231,7 +257,7 @@ class Recording:
         """Return whether an event of the study was executed in it."""
         return any(one.kind == "event" for one in self._marks)
 
-    def mark(self, kind: str, text: str, *, now_s: float) -> None:
+    def mark(self, kind: Literal["change", "command", "event"], text: str, *, now_s: float) -> None:
         """Add a mark; see `Mark`.
 
         Args:
@@ -239,7 +265,7 @@ class Recording:
             text: its text.
             now_s: its time, in seconds of virtual time since boot.
         """
-        words = " ".join(text.split())[:MOST_MARK_LETTERS]
+        words = " ".join(text.split())[:MAX_MARK_LETTERS]
         at_s = max(0.0, now_s - self.start_s)
         self._marks.append(Mark(kind=kind, text=words, at_s=at_s))
 
@@ -303,17 +329,17 @@ class Recording:
         """Mark it as ended."""
         self.end_s = now_s
 
-    def to_json(self) -> dict[str, object]:
-        """Return it as `Recording` of the page's `api/types.ts`."""
+    def to_json(self) -> RecordingInfo:
+        """Return it as an event has it."""
         return {
             "number": self.number,
             "case": self._name,
             "start_s": self.start_s,
             "end_s": self.end_s,
             "flows": [one.to_json() for one in self.flows],
-            "series": [info_json(info) for info in self.series.infos],
-            "marks": [asdict(one) for one in self._marks],
-            "levels": [asdict(one) for one in self.levels],
+            "series": self.series.infos,
+            "marks": list(self._marks),
+            "levels": list(self.levels),
             "differences": list(self._differences),
             "kept": self.kept,
         }

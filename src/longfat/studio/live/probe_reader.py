@@ -19,7 +19,7 @@ from longfat.analysis.timeseries.states import FlowState, QueueState
 from longfat.errors import MachineError
 from longfat.model.probes import queue, rate, tcp
 from longfat.model.probes.samples import UNREADABLE, SampleStream
-from longfat.studio.live.series import SeriesInfo, series_info
+from longfat.studio.live.series import SeriesInfo, SeriesUnit, series_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -326,7 +326,7 @@ class ProbeReader:
 
 def _flow_points(name: str, sample: FlowSample, *, time_s: float) -> Iterator[Point]:
     """Yield the points of a flow's sample."""
-    values = (
+    values: tuple[tuple[str, SeriesUnit, float, float | None], ...] = (
         ("throughput_bps", "bit/s", sample.middle_s, sample.throughput_bps),
         ("throughput_raw_bps", "bit/s", time_s, sample.raw_bps),
         ("rtt_s", "s", time_s, sample.rtt_s),

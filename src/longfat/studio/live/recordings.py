@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from longfat.analysis.timeseries.levels import path_levels
-from longfat.studio.live.flow_run import Level, Recording
+from longfat.studio.live.events import Level
+from longfat.studio.live.flow_run import Recording
 from longfat.studio.live.sample_log import SampleLog
 from longfat.studio.live.series import SeriesInfo
 
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
 
     from longfat.live import Network
     from longfat.model.case import Case
-    from longfat.studio.live.broadcast import Listeners
+    from longfat.studio.broadcast import Listeners
+    from longfat.studio.live.events import RecordingInfo, SessionEvent
     from longfat.studio.live.probe_reader import ProbeReader
-    from longfat.studio.live.typed_ping import TypedReply
+    from longfat.studio.live.terminals import TypedReply
 
-_MOST_RECORDINGS = 20
+_MAX_RECORDINGS = 20
 
 
 class Recordings:
@@ -33,7 +35,11 @@ class Recordings:
     """
 
     def __init__(
-        self, network: Network, *, listeners: Listeners, on_end: Callable[[Recording], None]
+        self,
+        network: Network,
+        *,
+        listeners: Listeners[SessionEvent],
+        on_end: Callable[[Recording], None],
     ) -> None:
         self._on_end = on_end
         self._network = network
@@ -72,7 +78,7 @@ class Recordings:
         self.last.samples = samples
         self._compare(probe_reader, at_s=now_s)
         # The first, of traffic from terminals before, is dropped like the others.
-        del self._all[:-_MOST_RECORDINGS]
+        del self._all[:-_MAX_RECORDINGS]
         self.update_listeners()
 
     def end(self, probe_reader: ProbeReader) -> None:
@@ -90,7 +96,9 @@ class Recordings:
         ended = last.reap(self._network)
         wrong = last.play_events(self._network)
         for words in wrong or ():
-            self._listeners.message("error", words, about="run")
+            self._listeners.event(
+                {"event": "message", "level": "error", "text": words, "about": "run"}
+            )
         began = last.start_due(self._network)
         if last.flows and last.is_over:
             self._close(probe_reader)
@@ -119,7 +127,9 @@ class Recordings:
         last.series.add(info, at_s, reply.rtt_s)
         self._replied[key] = (last, at_s, reply.sequence)
 
-    def mark(self, kind: str, text: str, *, now_s: float | None = None) -> None:
+    def mark(
+        self, kind: Literal["change", "command", "event"], text: str, *, now_s: float | None = None
+    ) -> None:
         """Add a mark to the last one; see `flow_run.Mark`.
 
         Args:
@@ -174,14 +184,14 @@ class Recordings:
 
     def update_listeners(self) -> None:
         """Send the state of the last one."""
-        self._listeners.event("recording", recording=self.last.to_json())
+        self._listeners.event({"event": "recording", "recording": self.last.to_json()})
 
     def kept(self, number: int, path: str) -> None:
         """Record and send the path of a saved run, below the workspace."""
         for one in self._all:
             if one.number == number:
                 one.kept = path
-                self._listeners.event("recording", recording=one.to_json())
+                self._listeners.event({"event": "recording", "recording": one.to_json()})
 
     def flow_of(self, address: str, port: int) -> str:
         """Return the name of the flow whose server has an address and port; empty if none has."""
@@ -190,8 +200,8 @@ class Recordings:
                 return one.flow.name
         return ""
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """Return them as `Recording` of the page."""
+    def to_json(self) -> list[RecordingInfo]:
+        """Return them as an event has them."""
         return [one.to_json() for one in self._all]
 
     def whole(self) -> list[bytes]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from longfat.model.case import Case
     from longfat.model.network import Network
+    from longfat.studio.live.terminals import Typed
     from longfat.study.drawing import Drawing
 
 CONFIGURING = frozenset(
@@ -40,23 +41,6 @@ CONFIGURING = frozenset(
 # A line with one of them is more than a simple command.
 _SHELL = frozenset("|&;<>()`\n")
 _LINK_WORDS = 4
-
-
-@dataclass(slots=True, kw_only=True)
-class Typed:
-    """A command that was typed at a terminal.
-
-    Attributes:
-        node: its node.
-        line: the command.
-        at_s: when, in seconds after the run's start, or since boot without a run.
-        status: its exit status; None if not known yet.
-    """
-
-    node: str
-    line: str
-    at_s: float
-    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from longfat.errors import InputError
-from longfat.studio.attachments import beside_of
-from longfat.studio.http_error import HttpError
-from longfat.studio.live.broadcast import Listener
-from longfat.studio.live.messages import MOST_ROWS, read_order
-from longfat.studio.requests import read_json
+from longfat.studio.broadcast import Listener
+from longfat.studio.documents import beside_of
+from longfat.studio.http import HttpError, JsonAnswer, read_json
+from longfat.studio.live.messages import read_size
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -26,8 +23,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from longfat.studio.live.session import LiveSession
-    from longfat.studio.live.sessions import LiveSessions
+    from longfat.studio.live.session import LiveSession, LiveSessions
     from longfat.studio.workspace import Workspace
 
 GONE = 4404
@@ -37,20 +33,20 @@ GONE = 4404
 def live_routes(sessions: LiveSessions, *, workspace: Workspace) -> list[BaseRoute]:
     """Return the routes of live sessions."""
 
-    async def create(request: Request) -> JSONResponse:
+    async def create(request: Request) -> JsonAnswer:
         body = await read_json(request)
         name, text, case = body.name("name"), body.text("text"), body.maybe_name("case")
         beside = beside_of(body, workspace)
         live = await run_in_threadpool(
             lambda: sessions.create(name=name, text=text, case=case, beside=beside)
         )
-        return JSONResponse(live.info(), status_code=201)
+        return JsonAnswer(live.info(), status_code=201)
 
-    async def end(request: Request) -> JSONResponse:
+    async def end(request: Request) -> JsonAnswer:
         # It waits for nothing: many of them would hold all threads.
         if not sessions.end(request.path_params["number"]):
             raise HttpError("there is no such session", status=HTTPStatus.NOT_FOUND)
-        return JSONResponse({})
+        return JsonAnswer({})
 
     async def session(socket: WebSocket) -> None:
         await _serve(socket, sessions, _session)
@@ -104,12 +100,8 @@ async def _session(socket: WebSocket, live: LiveSession, listener: Listener) -> 
     live.join(listener)
     try:
         while True:
-            try:
-                # Commands are processed one by one: a page that sends thousands has to wait.
-                await _done(live.do(read_order(await _text(socket))))
-            except InputError as error:
-                event = {"event": "message", "level": "error", "text": str(error), "about": ""}
-                listener.send([json.dumps(event)])
+            # Commands are processed one by one: a page that sends thousands has to wait.
+            await _done(live.do(await _text(socket)))
     finally:
         live.leave(listener)
 
@@ -124,8 +116,9 @@ async def _terminal(socket: WebSocket, live: LiveSession, listener: Listener) ->
                 return
             if message.get("bytes") is not None:
                 await _done(live.type_at(number, message["bytes"]))
-            elif (size := _size(message.get("text"))) is not None:
-                await _done(live.resize(number, *size))
+            else:
+                with contextlib.suppress(InputError):
+                    await _done(live.resize(number, read_size(message.get("text") or "")))
     finally:
         live.unwatch(number, listener)
 
@@ -139,15 +132,3 @@ async def _text(socket: WebSocket) -> str:
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1000))
     return message.get("text") or ""
-
-
-def _size(said: str | None) -> tuple[int, int] | None:
-    """Return the rows and columns of a message; None if it is not a size."""
-    try:
-        data = json.loads(said or "")
-        size = data["rows"], data["columns"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    if all(isinstance(one, int) and 0 < one <= MOST_ROWS for one in size):
-        return size
-    return None

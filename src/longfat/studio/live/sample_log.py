@@ -18,12 +18,12 @@ from longfat.errors import MachineError
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_BYTES = 256 * 1024**2
+MAX_BYTES = 256 * 1024**2
 """The maximum size per kind; later samples are dropped."""
 
 _RECORD = struct.Struct("<QII")
 _IN_MEMORY_BYTES = 4 * 1024**2
-_LONGEST_HEADER = 1 << 20
+_MAX_HEADER_BYTES = 1 << 20
 _COPIED_BYTES = 1 << 20
 
 
@@ -121,7 +121,7 @@ class SamplerLog:
         if self._numbers is None:
             head, newline, content = content.partition(b"\n")
             if not newline:
-                if len(head) > _LONGEST_HEADER:
+                if len(head) > _MAX_HEADER_BYTES:
                     raise MachineError("the samples of a probe have no first line")
                 self._unread = head
                 return
@@ -152,7 +152,7 @@ class SamplerLog:
                 break
             if source >= len(numbers):
                 raise MachineError(f"a sample of the unknown source {source}")
-            if self._of.spool.tell() + end - at > MOST_BYTES:
+            if self._of.spool.tell() + end - at > MAX_BYTES:
                 self._log.is_full = True
             elif not self._log.is_full:
                 head = _RECORD.pack(max(0, time_ns + self._offset_ns), numbers[source], length)

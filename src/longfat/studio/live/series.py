@@ -1,4 +1,10 @@
-"""The series of a recording: their points, and which of them were sent."""
+"""The series of a recording: their points, and which of them were sent.
+
+Points are sent as binary messages: a 32-bit little-endian length, then that many bytes of JSON
+(`SeriesHeader`), padding to a multiple of 8, then for each entry its times and its values as
+64-bit little-endian floats. Times are seconds since the recording's start; a value of NaN is a
+gap in the line.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +12,16 @@ import json
 import math
 import struct
 from array import array
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_POINTS = 20_000
+MAX_POINTS = 20_000
 """A series with more points is thinned."""
 
-MOST_IN_ALL = 2_000_000
+MAX_IN_ALL = 2_000_000
 """The maximum of all series of a recording together."""
 
 _FEW_POINTS = 400
@@ -24,35 +30,69 @@ _LENGTH = struct.Struct("<I")
 _ALIGNMENT = 8
 
 
+SeriesKind: TypeAlias = Literal["queue", "tcp", "rate", "ping"]
+"""What a series is of."""
+
+SeriesUnit: TypeAlias = Literal["bit/s", "s", "bytes", "packets", "1"]
+"""The unit of a series' values."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesInfo:
-    """The description of a series; see `SeriesInfo` of the page's `api/types.ts`.
+    """The description of a series.
 
     Attributes:
-        key: `KIND:OF:QUANTITY`.
-        kind: queue, tcp, rate or ping.
-        of: its interface or flow.
-        quantity: such as `throughput_bps`.
-        unit: `bit/s`, `s`, `bytes` or `packets`.
+        key: `KIND:OF:QUANTITY`, such as `queue:s1-eth2:backlog_bytes`.
+        kind: what it is of.
+        of: the name of its interface or flow.
+        quantity: throughput_bps (over a round trip), throughput_raw_bps, rtt_s, cwnd_bytes,
+            backlog_bytes, drops, tx_bps, ...
+        unit: the unit of its values.
         label: its label.
         limit: a queue's capacity, in bytes, or an interface's rate, in bit/s; None if unknown
             or unlimited.
     """
 
     key: str
-    kind: str
+    kind: SeriesKind
     of: str
     quantity: str
-    unit: str
+    unit: SeriesUnit
     label: str
     limit: float | None = None
 
 
+class SeriesEntry(TypedDict):
+    """Points of one series in a binary message.
+
+    Attributes:
+        key: the series.
+        count: how many points.
+    """
+
+    key: str
+    count: int
+
+
+class SeriesHeader(TypedDict):
+    """The head of a binary message with points of series.
+
+    Attributes:
+        recording: the number of the recording.
+        whole: whether this replaces the earlier points (after a reconnection), or is appended.
+        entries: the series.
+    """
+
+    recording: int
+    whole: bool
+    entries: list[SeriesEntry]
+
+
 def series_info(
-    kind: str,
+    kind: SeriesKind,
     of: str,
     quantity: str,
-    unit: str,
+    unit: SeriesUnit,
     *,
     limit: float | None = None,
     label: str | None = None,
@@ -84,7 +124,7 @@ class Series:
         self.values = array("d")
         self.sent = 0
 
-    def add(self, time_s: float, value: float, *, most: int = MOST_POINTS) -> None:
+    def add(self, time_s: float, value: float, *, most: int = MAX_POINTS) -> None:
         """Add a point; times only grow. If there are then more than `most`, they are thinned."""
         self.times.append(time_s)
         self.values.append(value)
@@ -146,7 +186,7 @@ class SeriesSet:
             # Such as the rate of a link that was changed meanwhile.
             found.info = info
             self.is_new = True
-        most = max(_FEW_POINTS, min(MOST_POINTS, MOST_IN_ALL // len(self._all)))
+        most = max(_FEW_POINTS, min(MAX_POINTS, MAX_IN_ALL // len(self._all)))
         found.add(time_s, value, most=most)
 
     def unsent(self, *, recording: int) -> bytes | None:
@@ -171,13 +211,9 @@ def _message(
     parts: Iterable[tuple[str, array[float], array[float]]], *, recording: int, whole: bool
 ) -> bytes:
     parts = list(parts)
-    entries = [{"key": key, "count": len(times)} for key, times, _ in parts]
-    header = json.dumps({"recording": recording, "whole": whole, "entries": entries}).encode()
+    entries: list[SeriesEntry] = [{"key": key, "count": len(times)} for key, times, _ in parts]
+    about: SeriesHeader = {"recording": recording, "whole": whole, "entries": entries}
+    header = json.dumps(about).encode()
     padding = -(_LENGTH.size + len(header)) % _ALIGNMENT
     data = b"".join(times.tobytes() + values.tobytes() for _, times, values in parts)
     return _LENGTH.pack(len(header)) + header + bytes(padding) + data
-
-
-def info_json(info: SeriesInfo) -> dict[str, object]:
-    """Return the description as plain data."""
-    return asdict(info)

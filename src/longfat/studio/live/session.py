@@ -1,4 +1,4 @@
-"""A live session: a controller, and the thread that owns it.
+"""Live sessions: each is a controller and the thread that owns it.
 
 Commands come from the server's event loop and are carried out in that thread, between two
 intervals of virtual time. Terminal input and sizes are handled while time passes.
@@ -7,8 +7,10 @@ intervals of virtual time. Terminal input and sizes are handled while time passe
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import os
+import secrets
 import threading
 import time
 from collections import deque
@@ -16,17 +18,21 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from longfat.errors import LongfatError, MachineError
-from longfat.studio.live.broadcast import Listeners
+from longfat.errors import InputError, LongfatError, MachineError
+from longfat.studio.broadcast import Listeners
 from longfat.studio.live.controller import SessionController
-from longfat.studio.live.run_writer import RunWriter
+from longfat.studio.live.drawing import read_drawing
+from longfat.studio.live.saved_run import RunWriter
+from longfat.study.file_reader import FileReader, no_files
 
 if TYPE_CHECKING:
-    from longfat.studio.live.broadcast import Listener
-    from longfat.studio.live.drawn_network import Drawn
-    from longfat.studio.live.messages import Order
+    from longfat.studio.broadcast import Listener
+    from longfat.studio.live.drawing import Drawn
+    from longfat.studio.live.events import SessionEvent, SessionInfo
+    from longfat.studio.live.messages import TerminalSize
+    from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
 
 _FINISH_WITHIN_S = 5.0
@@ -85,7 +91,7 @@ class LiveSession:
         self._lock = threading.Lock()
         self._posted: deque[_Posted] = deque()
         self._over = False
-        self._listeners = Listeners()
+        self._listeners: Listeners[SessionEvent] = Listeners()
         try:
             self._controller = SessionController(
                 number,
@@ -109,8 +115,8 @@ class LiveSession:
         """Return whether it has ended."""
         return self._over
 
-    def info(self) -> dict[str, Any]:
-        """Return it as `SessionInfo` of the page's `api/types.ts`."""
+    def info(self) -> SessionInfo:
+        """Return its description."""
         return self._controller.info()
 
     def capture(self, number: int) -> tuple[str, Path] | None:
@@ -139,17 +145,17 @@ class LiveSession:
 
     # Requests of pages: each returns a future of its completion.
 
-    def do(self, order: Order) -> Future[None]:
-        """Carry out a command."""
-        return self._post(lambda: self._controller.obey(order))
+    def do(self, text: str) -> Future[None]:
+        """Carry out a command, as a page sends it; an invalid one is reported to all pages."""
+        return self._post(lambda: self._controller.obey(text))
 
     def type_at(self, number: int, data: bytes) -> Future[None]:
         """Type at a terminal."""
         return self._post(lambda: self._controller.type_at(number, data))
 
-    def resize(self, number: int, rows: int, columns: int) -> Future[None]:
+    def resize(self, number: int, size: TerminalSize) -> Future[None]:
         """Set the size of a terminal."""
-        return self._post(lambda: self._controller.resize(number, rows, columns))
+        return self._post(lambda: self._controller.resize(number, size))
 
     def join(self, listener: Listener) -> Future[None]:
         """Send a listener the whole state, and from then on all events."""
@@ -214,7 +220,7 @@ class LiveSession:
             self._finish()
             with contextlib.suppress(LongfatError):
                 self._controller.close()
-            self._listeners.event("ended", words=words)
+            self._listeners.event({"event": "ended", "words": words})
             self._listeners.end()
             for posted in self._posted:
                 _let_go(posted)
@@ -246,7 +252,7 @@ class LiveSession:
         if path is not None:
             self._controller.kept(number, path)
         if words:
-            self._listeners.message("warning", words, about="run")
+            self._controller.warn(words)
 
     def _check(self) -> None:
         """Raise in the thread, whatever it waits for, if it is to end.
@@ -270,3 +276,121 @@ def _let_go(posted: _Posted) -> None:
     if posted.else_end is not None:
         posted.else_end.end()
     _settle(posted)
+
+
+MAX_SESSIONS = 32
+
+
+class LiveSessions:
+    """The live sessions of a server; `close` ends them all.
+
+    Args:
+        workspace: the workspace, in whose `runs` the runs are saved.
+        member: the member of a class in the queue for machines; None without a class.
+    """
+
+    def __init__(self, *, workspace: Workspace, member: Member | None = None) -> None:
+        self._workspace = workspace
+        self._member = member
+        if member is not None:
+            member.queue.join(member.name, self.count)
+        # None for a session whose network is being built.
+        self._sessions: dict[str, LiveSession | None] = {}
+        self._closing = threading.Event()
+        self._lock = threading.Lock()
+        self._count = itertools.count(1)
+
+    def create(
+        self, *, name: str, text: str, case: str | None, beside: FileReader = no_files
+    ) -> LiveSession:
+        """Boot a machine and build the drawn network in it, which takes a fraction of a second.
+
+        Args:
+            name: the drawing's name.
+            text: the text of the study.
+            case: the case; see `read_drawing`.
+            beside: reads the files that the study names.
+
+        Raises:
+            LongfatError: the drawing is invalid, or the machine failed.
+            HttpError: the request is queued, to be repeated; or the workspace is full.
+        """
+        self._workspace.disk.check()
+        drawn = read_drawing(text, name=name, case=case, beside=beside)
+        # The id of another session cannot be guessed.
+        number = f"{next(self._count)}-{secrets.token_hex(4)}"
+
+        def begin() -> None:
+            with self._lock:
+                self._forget_ended()
+                if len(self._sessions) >= MAX_SESSIONS:
+                    raise InputError(
+                        f"{MAX_SESSIONS} networks are already running: end some of their sessions"
+                    )
+                self._sessions[number] = None
+
+        if self._member is None:
+            begin()
+        else:
+            self._member.take(f"session {name}", begin=begin)
+        try:
+            session = LiveSession(
+                number,
+                name=name,
+                drawn=drawn,
+                is_closing=self._closing.is_set,
+                workspace=self._workspace,
+            )
+        except BaseException:
+            with self._lock:
+                del self._sessions[number]
+            raise
+        with self._lock:
+            self._sessions[number] = session
+        return session
+
+    def find(self, number: str) -> LiveSession | None:
+        """Return the running session of an id; None if there is none."""
+        session = self._sessions.get(number)
+        return None if session is None or session.is_ending else session
+
+    def end(self, number: str) -> bool:
+        """Begin to end a session; return whether there was one. Its machine counts to its end."""
+        session = self.find(number)
+        if session is None:
+            return False
+        session.end()
+        with self._lock:
+            self._forget_ended()
+        return True
+
+    def count(self) -> int:
+        """Return how many machines are running or booting; from any thread."""
+        return sum(
+            session is None or session.has_machine for session in list(self._sessions.values())
+        )
+
+    def infos(self) -> list[SessionInfo]:
+        """Return the descriptions of all running sessions."""
+        with self._lock:
+            sessions = [session for session in self._sessions.values() if session is not None]
+        return [session.info() for session in sessions if not session.is_ending]
+
+    def stop(self) -> None:
+        """Stop all of them, also those whose networks are being built."""
+        self._closing.set()
+
+    def close(self) -> None:
+        """End all of them."""
+        self.stop()
+        with self._lock:
+            sessions = [session for session in self._sessions.values() if session is not None]
+        for session in sessions:
+            session.end()
+        for session in sessions:
+            session.close()
+
+    def _forget_ended(self) -> None:
+        for number, session in list(self._sessions.items()):
+            if session is not None and not session.has_machine:
+                del self._sessions[number]

@@ -1,7 +1,10 @@
-"""The terminals of a session: their shells, output and listeners.
+"""The terminals of a session: their shells, output, listeners, and the pings typed at them.
 
 A terminal may print more than a page can receive, as `yes` does. The session does not wait for
 that page: its output is skipped for a while, up to the end of the available output.
+
+Output arrives some time after it was printed. So the time of a ping's reply is computed from when
+the command was typed, the request's number and the interval.
 """
 
 from __future__ import annotations
@@ -25,18 +28,85 @@ from longfat.live.shell.bash import (
 )
 from longfat.live.shell.server import SHELL
 from longfat.model.network import ROOT_NAMESPACE
-from longfat.studio.live.replay import Typed
-from longfat.studio.live.typed_ping import TypedPing, TypedReply
 
 if TYPE_CHECKING:
     from longfat.live import Network
     from longfat.live.task import Task
-    from longfat.studio.live.broadcast import Listener
+    from longfat.studio.broadcast import Listener
+    from longfat.studio.live.events import TerminalInfo
+    from longfat.studio.live.messages import TerminalSize
 
-MOST_SHOWN_BYTES = 1 << 18
+_TYPED = re.compile(r"(?:at )?(?:[\w-]+ )?ping6?\b([^|;&<>]*)")
+_INTERVAL = re.compile(r"\s-i\s*([\d.]+)")
+_REPLY = re.compile(
+    rb"bytes from ([\w.:-]{1,253}?):? .*?icmp_seq=(\d{1,9}) .*?time=(\d{1,9}(?:\.\d{1,9})?) ms"
+)
+_MAX_LINE_BYTES = 1000
+_USUAL_INTERVAL_S = 1.0
+_MIN_INTERVAL_S, _MAX_INTERVAL_S = 1e-4, 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedReply:
+    """A reply.
+
+    Attributes:
+        address: who replied.
+        sequence: the request's number, from 1.
+        time_s: when it came, in seconds of virtual time since boot.
+        rtt_s: its round-trip time, in seconds.
+    """
+
+    address: str
+    sequence: int
+    time_s: float
+    rtt_s: float
+
+
+class TypedPing:
+    """Parses the ping output of one terminal."""
+
+    def __init__(self) -> None:
+        self._start_s: float | None = None
+        self._interval_s = _USUAL_INTERVAL_S
+        self._rest = b""
+
+    def typed(self, line: str, time_s: float) -> None:
+        """Record a typed command and its time, in seconds of virtual time since boot."""
+        found = _TYPED.fullmatch(line.strip())
+        self._rest = b""
+        self._start_s = time_s if found else None
+        interval = _INTERVAL.search(found[1]) if found else None
+        try:
+            self._interval_s = float(interval[1]) if interval else _USUAL_INTERVAL_S
+        except ValueError:
+            self._start_s = None
+        if not _MIN_INTERVAL_S <= self._interval_s <= _MAX_INTERVAL_S:
+            self._start_s = None
+
+    def read(self, shown: bytes) -> list[TypedReply]:
+        """Return the replies in a terminal's output."""
+        if self._start_s is None:
+            return []
+        *lines, rest = (self._rest + shown).split(b"\n")
+        self._rest = rest[-_MAX_LINE_BYTES:]
+        found = []
+        # Longer lines are not from a ping.
+        short = (line for line in lines if len(line) < _MAX_LINE_BYTES)
+        for match in filter(None, map(_REPLY.search, short)):
+            sequence, rtt_s = int(match[2]), float(match[3]) / 1e3
+            sent_s = self._start_s + (sequence - 1) * self._interval_s
+            address = match[1].decode()
+            found.append(
+                TypedReply(address=address, sequence=sequence, time_s=sent_s + rtt_s, rtt_s=rtt_s)
+            )
+        return found
+
+
+MAX_SHOWN_BYTES = 1 << 18
 """How much of a terminal's output is kept for new listeners."""
 
-MOST_TERMINALS = 64
+MAX_TERMINALS = 64
 """The maximum number of terminals, including ended ones that are not closed."""
 
 _BEHIND_BYTES = 1 << 20
@@ -45,11 +115,28 @@ _BEHIND_BYTES = 1 << 20
 _LEFT_OUT = b"\r\n\x1b[0m[some output was skipped: the page was too slow]\r\n"
 _NOTE = re.compile(rb"(\d{1,12})[.,](\d{1,9})\s+\d+\*?\s+(.*?)\s*", re.DOTALL)
 _STATUS = re.compile(rb"=(\d{1,3})")
-_MOST_NOTES = 100
+_MAX_NOTES = 100
 _MAX_REQUESTS = 16
-_MOST_REPLIES = 10_000
+_MAX_REPLIES = 10_000
 _HOME = "/root"
 _TERM = "xterm-256color"
+
+
+@dataclass(slots=True, kw_only=True)
+class Typed:
+    """A command that was typed at a terminal.
+
+    Attributes:
+        node: its node.
+        line: the command.
+        at_s: when, in seconds after the run's start, or since boot without a run.
+        status: its exit status; None if not known yet.
+    """
+
+    node: str
+    line: str
+    at_s: float
+    status: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -81,13 +168,13 @@ class Terminal:
     fresh: bytearray = field(default_factory=bytearray)
     listeners: dict[Listener, bool] = field(default_factory=dict)
     is_end_sent: bool = False
-    notes: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    notes: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MAX_NOTES))
     last: Typed | None = None
-    ended: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MOST_NOTES))
+    ended: deque[Typed] = field(default_factory=lambda: deque(maxlen=_MAX_NOTES))
     requests: deque[Skip | SetPace] = field(default_factory=lambda: deque(maxlen=_MAX_REQUESTS))
     note_reader: NoteReader = field(default_factory=NoteReader)
     ping: TypedPing = field(default_factory=TypedPing)
-    replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MOST_REPLIES))
+    replies: deque[TypedReply] = field(default_factory=lambda: deque(maxlen=_MAX_REPLIES))
 
     def show(self, data: bytes) -> None:
         """Add output; `tell` sends it."""
@@ -97,7 +184,7 @@ class Terminal:
         self.replies += self.ping.read(data)
         for kept in (self.shown, self.fresh):
             kept.extend(data)
-            if len(kept) > MOST_SHOWN_BYTES:
+            if len(kept) > MAX_SHOWN_BYTES:
                 del kept[: len(kept) - len(_end_of(kept))]
 
     def _take_note(self, note: bytes) -> None:
@@ -151,8 +238,8 @@ class Terminal:
             listener.end()
         self.listeners.clear()
 
-    def to_json(self) -> dict[str, object]:
-        """Return it as `TerminalInfo` of the page's `api/types.ts`."""
+    def to_json(self) -> TerminalInfo:
+        """Return its description."""
         return {"id": self.number, "node": self.node, "status": self.task.status}
 
 
@@ -161,10 +248,10 @@ class Terminals:
 
     Args:
         network: the network, built.
-        on_change: called with a terminal as `TerminalInfo` when it was opened or has ended.
+        on_change: called with the description of a terminal when it was opened or has ended.
     """
 
-    def __init__(self, network: Network, *, on_change: Callable[[dict[str, object]], None]) -> None:
+    def __init__(self, network: Network, *, on_change: Callable[[TerminalInfo], None]) -> None:
         self._network = network
         self._on_change = on_change
         self._all: dict[int, Terminal] = {}
@@ -188,9 +275,9 @@ class Terminals:
         """
         self._check(node)
         ended = [number for number, one in self._all.items() if one.task.status is not None]
-        if len(self._all) - len(ended) >= MOST_TERMINALS:
-            raise InputError(f"there are {MOST_TERMINALS} terminals: close some")
-        for number in ended[: max(0, len(self._all) - MOST_TERMINALS + 1)]:
+        if len(self._all) - len(ended) >= MAX_TERMINALS:
+            raise InputError(f"there are {MAX_TERMINALS} terminals: close some")
+        for number in ended[: max(0, len(self._all) - MAX_TERMINALS + 1)]:
             self.close(number)
         hosts = {host.name for host in self._network.model.hosts}
         place = node if node in hosts else ROOT_NAMESPACE
@@ -242,10 +329,10 @@ class Terminals:
         terminal = next(idle, None) or self.open(node)
         self.type_at(terminal.number, text.encode())
 
-    def resize(self, number: int, rows: int, columns: int) -> None:
+    def resize(self, number: int, size: TerminalSize) -> None:
         """Set the size of a terminal."""
         if terminal := self._all.get(number):
-            self._network.session.resize(terminal.task, rows, columns)
+            self._network.session.resize(terminal.task, size.rows, size.columns)
 
     def watch(self, number: int, listener: Listener) -> None:
         """Send a listener a terminal's earlier and future output."""
@@ -272,9 +359,9 @@ class Terminals:
             and self._network.session.terminal_state(terminal.task) == "running"
         )
 
-    def take_requests(self) -> list[tuple[Terminal, Skip | SetPace]]:
+    def take_requests(self) -> list[tuple[Task, Skip | SetPace]]:
         """Return what shells asked of the clock."""
-        requests = [(one, request) for one in self._all.values() for request in one.requests]
+        requests = [(one.task, request) for one in self._all.values() for request in one.requests]
         for terminal in self._all.values():
             terminal.requests.clear()
         return requests
@@ -314,8 +401,8 @@ class Terminals:
         for terminal in self._all.values():
             terminal.end()
 
-    def to_json(self) -> list[dict[str, object]]:
-        """Return them as `TerminalInfo` of the page."""
+    def to_json(self) -> list[TerminalInfo]:
+        """Return their descriptions."""
         return [one.to_json() for one in self._all.values()]
 
     def _check(self, node: str) -> None:
@@ -331,5 +418,5 @@ class Terminals:
 
 def _end_of(shown: bytearray) -> bytes:
     """Return the end of the output, from the beginning of a line: no escape sequence is cut."""
-    start = max(0, len(shown) - MOST_SHOWN_BYTES // 2)
+    start = max(0, len(shown) - MAX_SHOWN_BYTES // 2)
     return bytes(shown[(shown.find(b"\n", start) + 1 or start) if start else 0 :])

@@ -6,10 +6,38 @@
  */
 
 import { isAlias } from "yaml";
-import type { Found, Path, Source, Value } from "./source";
-import { aliasOnTheWay, find, isEmpty, isList, isMapping, itemEnd, itemStart, itemToken, keyText, readSource, toValue, valueAt } from "./source";
-import { columnOf, indentOf, itemAt, lineEnd, lineStart } from "./lines";
 import { renderBehindColon, renderEntry, renderFlow, renderScalar } from "./render";
+import { aliasOnTheWay, find, isEmpty, isList, isMapping, itemEnd, itemStart, itemToken, keyText, readSource, toValue, valueAt } from "./source";
+import type { Found, Path, Source, Value } from "./source";
+
+export function lineStart(text: string, at: number): number {
+  return text.lastIndexOf("\n", at - 1) + 1;
+}
+
+export function lineEnd(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end;
+}
+
+export function columnOf(text: string, at: number): number {
+  return at - lineStart(text, at);
+}
+
+/** The indentation of the mapping's lines. */
+export function indentOf(text: string, at: number): string {
+  return " ".repeat(columnOf(text, at));
+}
+
+/** A list's item or a mapping's entry by its number; null where there is none. */
+export function itemAt(holder: { items: unknown[] }, index: number): Found | null {
+  if (isMapping(holder)) {
+    const pair = holder.items[index];
+    return pair === undefined ? null : { node: pair.value, pair, parent: holder, index };
+  }
+  if (!isList(holder)) return null;
+  const node = holder.items[index];
+  return node === undefined ? null : { node, pair: null, parent: holder, index };
+}
 
 /** A change that cannot be made; the message is shown to the user. */
 export class EditError extends Error {

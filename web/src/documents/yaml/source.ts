@@ -6,7 +6,7 @@
  * rest of the file, with its comments and layout, as it is.
  */
 
-import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { LineCounter, isAlias, isMap, isPair, isScalar, isSeq, parseDocument } from "yaml";
 import type { CST, Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
 
 /** A string is a key; a number is an index in a list, or among the entries of a mapping. */
@@ -147,4 +147,42 @@ export function itemEnd(source: Source, found: Found): number {
 
 export function isEmpty(node: Node | null): boolean {
   return node === null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
+}
+
+export function entries(source: Source, path: Path): { key: string; node: Node | null; line: number }[] {
+  const inside = resolved(source, find(source, path)?.node);
+  if (!isMapping(inside)) return [];
+  return inside.items.map((pair) => ({ key: keyText(pair), node: pair.value, line: lineOf(source, pair.key) }));
+}
+
+export function items(source: Source, path: Path): { node: Node; index: number }[] {
+  const inside = resolved(source, find(source, path)?.node);
+  return isList(inside) ? inside.items.map((node, index) => ({ node, index })) : [];
+}
+
+export function resolvedEntry(source: Source, node: Node | null, key: string): Node | null {
+  const inside = resolved(source, node);
+  if (!isMapping(inside)) return null;
+  return resolved(source, inside.items.find((pair) => keyText(pair) === key)?.value);
+}
+
+export function textAt(source: Source, path: Path): string | null {
+  return scalarText(source, find(source, path)?.node);
+}
+
+export function mapping(value: Value | undefined): Record<string, Value> {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
+}
+
+export function inner(fields: Record<string, Value>, ...keys: string[]): Record<string, Value> {
+  return keys.reduce((at, key) => mapping(at[key]), fields);
+}
+
+export function asText(value: Value | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+export function listOf(value: Value): string[] {
+  const all = Array.isArray(value) ? value : [value];
+  return all.filter((item) => typeof item === "string");
 }
