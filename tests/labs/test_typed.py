@@ -26,7 +26,7 @@ def test_figures_of_a_shortened_lab_are_those_of_the_source(tmp_path: Path) -> N
     _check(shortened(read_lab("lab16")), tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("lab", ["lab09", "lab11", "lab16"])
 def test_figures_of_long_labs_are_those_of_the_source(lab: str, tmp_path: Path) -> None:

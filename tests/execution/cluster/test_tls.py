@@ -27,7 +27,7 @@ pytestmark = pytest.mark.xdist_group("cluster")
 
 STUDY = """\
 title: A ping
-kernel: "7.2"
+kernel: "6.1"
 memory: 128MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
