@@ -66,7 +66,7 @@ _LAST_FAILED = "cache/lastfailed"
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Records(RECORDS, repeats=config.option.lf))
+        config.pluginmanager.register(Records(RECORDS, repeats=getattr(config.option, "lf", False)))
 
 
 @pytest.hookimpl(trylast=True)
@@ -83,15 +83,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     cache.set(_LAST_FAILED, {plain_name(name): True for name in failed})
 
 
-_KERNEL_PARAMETERS = ("kernel", "version", "each_kernel")
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests on another kernel than the main one as slow: `make test` needs no other."""
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        if any(parameters.get(name) in OTHER_KERNELS for name in _KERNEL_PARAMETERS):
+        if any(isinstance(value, str) and value in OTHER_KERNELS for value in parameters.values()):
             item.add_marker(pytest.mark.slow)
 
 

@@ -198,6 +198,7 @@ def test_a_lab_by_its_name_with_plots_and_report(user: User) -> None:
     assert (runs / "default-seed1" / "raw" / "window.pcap").stat().st_size > 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("tests", ISOLATION_TESTS)
 def test_the_tests_of_isolation_pass_for_an_ordinary_user(user: User, tests: str) -> None:

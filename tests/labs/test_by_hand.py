@@ -18,6 +18,8 @@ from longfat.live.process import Process
 from longfat.study.labs import StudyFolder, all_labs, find_lab
 from longfat.study.text import ENGLISH, nodes_of_block
 
+pytestmark = pytest.mark.slow
+
 _WITHIN_S = 120.0
 _UNTIL_STOPPED = "tcpdump "
 _SHORTER = [

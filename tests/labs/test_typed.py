@@ -16,11 +16,13 @@ def _check(lab: dict[str, Any], cwd: Path) -> None:
     assert mismatches(done) == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_figures_are_those_of_the_source(tmp_path: Path) -> None:
     _check(read_lab("lab08"), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_figures_of_a_shortened_lab_are_those_of_the_source(tmp_path: Path) -> None:
     _check(shortened(read_lab("lab16")), tmp_path)

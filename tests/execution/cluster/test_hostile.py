@@ -20,7 +20,7 @@ from longfat.model.probes import Rate
 from longfat.model.traffic import Ping
 from tests.execution.cluster.conftest import Hearer, Hosts
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from tests.command import longfat
 from tests.execution.cluster.conftest import Hearer, Hosts, Signed
 
 MakeWorks = Callable[..., list[RunTask]]
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 
 STUDY = """\
