@@ -1,10 +1,10 @@
 # `make lab` runs Lab 8, `make studio` opens the studio in the browser, and
-# `make test` runs all tests; each sets up what is missing first. On a machine
+# `make test` runs the tests; each sets up what is missing first. On a machine
 # that has all of it, set-up takes no time.
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab report-script studio web test test-slow check check-python check-web docs bench screenshots dist matrix lock clean
+.PHONY: lab report-script studio web test test-slow test-long check check-python check-web docs bench screenshots dist matrix lock clean
 
 lab: report-script
 	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
@@ -43,21 +43,30 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 
 # Each of some thousand processes would else compile longfat again.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE .venv/bin/pytest
+# Every behaviour once, on the labs' kernel alone.
 test:
 	@tools/setup.sh test
-	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
+	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
 	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
 	@$(MAKE) --no-print-directory -j 2 --output-sync check
 	@# A load on the machine can break a test that waits for a browser or a process. What failed
 	@# runs once more, alone; a defect fails again. The results of both are printed.
 	$(PYTEST) -n auto --dist loadgroup || { [ $$? = 1 ] && $(PYTEST) --last-failed; }
 
-# Tests that take minutes each: labs typed at a person's speed, kernels of other releases.
+# The other kernels, builds and machines that are killed, clusters, students who cheat,
+# packetdrill's scripts of the kernels, labs typed by hand.
 test-slow:
 	@tools/setup.sh test
 	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
 	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
-	$(PYTEST) -m slow --timeout 7200
+	$(PYTEST) -m 'slow and not long' -n auto --dist loadgroup || { [ $$? = 1 ] && $(PYTEST) -m 'slow and not long' --last-failed; }
+
+# Whole labs: typed at a person's speed, and each figure of their texts. Hours.
+test-long:
+	@tools/setup.sh test
+	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
+	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
+	$(PYTEST) -m long --timeout 7200
 
 check: check-python check-web
 

@@ -190,15 +190,14 @@ def _warm_up() -> None:
     from longfat.execution.tools import Toolbox
     from longfat.study import read_study
     from longfat.study.labs import find_lab
-    from tests.kernels import KERNELS
+    from tests.kernels import MAIN_KERNEL
 
     toolbox = Toolbox()
     for planned in read_study(find_lab("lab08").study_file).cases.values():
         with contextlib.suppress(LongfatError):
             toolbox.of(planned.case)
-    for kernel in KERNELS:
-        with contextlib.suppress(LongfatError):
-            kernels.find(kernel)
+    with contextlib.suppress(LongfatError):
+        kernels.find(MAIN_KERNEL)
 
 
 def _receive(line: socket.socket) -> tuple[dict[str, Any], list[int]] | None:

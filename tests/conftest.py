@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +20,9 @@ from longfat.engine.machine import Machine, reserve_cpu
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.traffic import Flow
-from tests.kernels import KERNELS
+from tests.kernels import KERNELS, MAIN_KERNEL, OTHER_KERNELS
+from tests.records import FOLDER as RECORDS
+from tests.records import Records, plain_name
 
 # PID 1 of `boot`. Perl is on every Debian and Ubuntu, and starts in a fifth of the time of mount
 # for each file system and of Python, which could make the system calls as well.
@@ -61,7 +62,11 @@ def write_init(folder: Path, script: str) -> list[str]:
 
 _LONGEST_ID = 100
 _LAST_FAILED = "cache/lastfailed"
-_GROUP = re.compile(r"@[^@\[\]]+$")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Records(RECORDS, repeats=getattr(config.option, "lf", False)))
 
 
 @pytest.hookimpl(trylast=True)
@@ -75,7 +80,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput") or cache is None:
         return
     failed = cache.get(_LAST_FAILED, {})
-    cache.set(_LAST_FAILED, {_GROUP.sub("", name): True for name in failed})
+    cache.set(_LAST_FAILED, {plain_name(name): True for name in failed})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests on another kernel than the main one as slow: `make test` needs no other."""
+    for item in items:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if any(isinstance(value, str) and value in OTHER_KERNELS for value in parameters.values()):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -118,7 +132,7 @@ def each_kernel(request: pytest.FixtureRequest) -> Kernel:
 
 @pytest.fixture
 def kernel() -> Kernel:
-    return kernels.find("7.2")
+    return kernels.find(MAIN_KERNEL)
 
 
 @pytest.fixture
@@ -211,7 +225,9 @@ def idle_machine(kernel: Kernel, run_folder: Path) -> Iterator[tuple[int, int]]:
 def make_case() -> Callable[..., Case]:
     """Make a case of two hosts and a switch."""
 
-    def make(*flows: Flow, root: tuple[str, ...] = (), seed: int = 1, kernel: str = "7.2") -> Case:
+    def make(
+        *flows: Flow, root: tuple[str, ...] = (), seed: int = 1, kernel: str = MAIN_KERNEL
+    ) -> Case:
         network = Network(
             hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
             switches=(Switch(name="s1"),),
@@ -247,8 +263,8 @@ def processes_running(binary: Path) -> list[int]:
 
 @pytest.fixture
 def own_kernels(tmp_path: Path) -> Path:
-    """A cache with a copy of kernel 7.2: its processes can be told from other tests'."""
-    found = kernels.find("7.2")
+    """A cache with a copy of the main kernel: its processes can be told from other tests'."""
+    found = kernels.find(MAIN_KERNEL)
     folder = tmp_path / "cache" / "kernels" / found.digest
     folder.mkdir(parents=True)
     for path in found.folder.iterdir():

@@ -10,5 +10,10 @@ RELEASES = (REPOSITORY / "kernel" / "tested").read_text().split()
 KERNELS = [release.rpartition(".")[0] for release in RELEASES]
 """Their series, from old to new."""
 
+MAIN_KERNEL = KERNELS[0]
+"""The labs' kernel. The quick tests need no other."""
+
+OTHER_KERNELS = frozenset(KERNELS[1:])
+
 (CLOCK_KERNEL,) = (REPOSITORY / "kernel/variants/tested").read_text().split()
 """The kernel whose hosts have clocks of their own."""

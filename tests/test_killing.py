@@ -9,6 +9,8 @@ import pytest
 
 from tests.paths import REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 # Those that start quickly; 8 kills take about 10 s where nobody else computes.
 _CHEAP = ("run", "run, pool", "exec", "network")
 

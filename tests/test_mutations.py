@@ -6,6 +6,8 @@ import pytest
 
 from tests.mutations import KINDS, run_kind
 
+pytestmark = pytest.mark.slow
+
 # What takes some milliseconds each; a script takes a machine.
 COUNTS = {
     "script": 10,

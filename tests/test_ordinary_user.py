@@ -27,7 +27,7 @@ from websockets.typing import Origin
 
 from longfat.engine import kernel as kernels
 from longfat.engine.sandbox.sandbox import SANDBOXES, VARIABLE
-from tests.kernels import KERNELS
+from tests.kernels import MAIN_KERNEL
 from tests.paths import REPOSITORY
 from tests.traps import TRAPS
 
@@ -136,9 +136,8 @@ def user() -> Iterator[User]:
             )
         cache = home / ".cache" / "longfat"
         shutil.copy(REPOSITORY / "pyproject.toml", home)
-        for series in KERNELS:
-            found = kernels.find(series)
-            shutil.copytree(found.folder, cache / "kernels" / found.digest)
+        kernel = kernels.find(MAIN_KERNEL)
+        shutil.copytree(kernel.folder, cache / "kernels" / kernel.digest)
         prefix: tuple[str, ...] = ()
         python = sys.executable
         if os.getuid() == 0:
@@ -199,6 +198,7 @@ def test_a_lab_by_its_name_with_plots_and_report(user: User) -> None:
     assert (runs / "default-seed1" / "raw" / "window.pcap").stat().st_size > 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("tests", ISOLATION_TESTS)
 def test_the_tests_of_isolation_pass_for_an_ordinary_user(user: User, tests: str) -> None:
@@ -257,7 +257,7 @@ def test_no_mount_shows_a_file_of_the_users(user: User, sandbox: str) -> None:
         "ls /media; echo end",
     )
     command = ("sh", "-c", "\n".join(lines))
-    done = user.longfat("exec", "--kernel", "7.2", "--", *command, sandbox=sandbox)
+    done = user.longfat("exec", "--kernel", "6.1", "--", *command, sandbox=sandbox)
     assert done.returncode == 0, done.stderr
     assert "seen by" not in done.stdout
     assert done.stdout.endswith("end\n")
@@ -344,7 +344,7 @@ def test_a_shell_draws_and_keeps_files(user: User, sandbox: str) -> None:
     )
     typed = f"import os; os.dup2(os.open('lines.sh', os.O_RDONLY), 0); {_COMMAND}"
     home = user.home / f"{sandbox}-shell"
-    done = user.run("-c", typed, "shell", "--kernel", "7.2", cwd=home, sandbox=sandbox)
+    done = user.run("-c", typed, "shell", "--kernel", "6.1", cwd=home, sandbox=sandbox)
     folder = home / "runs" / "shell-plain-1"
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"\n{folder}/results/cwnd.pdf\n"), done.stderr
@@ -375,7 +375,7 @@ def test_a_live_network_captures(user: User) -> None:
         """\
 from longfat import Network
 
-with Network(kernel="7.2") as network:
+with Network(kernel="6.1") as network:
     h1, h2 = network.host("h1"), network.host("h2")
     network.link(h1, h2, delay="5ms")
     with network.probe(capture=["h1-eth0"], tcp=["h1"]) as seen:
@@ -396,7 +396,7 @@ def test_the_pytest_plugin(user: User) -> None:
         """\
 import pytest
 
-@pytest.mark.longfat(kernel="7.2", capture=True)
+@pytest.mark.longfat(kernel="6.1", capture=True)
 def test_ping(network):
     h1, h2 = network.host("h1"), network.host("h2")
     network.link(h1, h2)

@@ -54,6 +54,7 @@ def test_blocks_of_a_lab_have_captions_that_name_their_nodes() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_site_is_built_without_a_complaint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,7 +88,7 @@ def test_a_translation_has_the_figures_of_the_text(lab: StudyFolder) -> None:
     assert all(counts == sources[ENGLISH] for counts in sources.values())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 def test_the_figures_of_a_lab_are_those_of_a_run(
     lab: StudyFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

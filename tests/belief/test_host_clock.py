@@ -21,6 +21,7 @@ def test_other_kernels_have_one_clock(each_kernel: Kernel, boot: Boot) -> None:
     assert boot(each_kernel, "ls /proc/sys/net").split().count("host_clock") == 0
 
 
+@pytest.mark.slow
 def test_a_clock_is_that_of_a_network_namespace(boot: Boot) -> None:
     script = f"""
 ip netns add a; ip netns add b
@@ -43,6 +44,7 @@ date +%s
     assert (last - last_root) in (5, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "number", "is_good"),
     [
@@ -65,6 +67,7 @@ def test_limits(boot: Boot, setting: str, number: str, is_good: bool) -> None:
         assert words[-1] == number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset_ns", [0, 5 * 10**9, -5 * 10**9, -630720000000000000])
 @pytest.mark.parametrize("until_s", [2**62, 9_223_372_036, 9_000_000_000])
 def test_a_wait_for_ever_does_not_end(boot: Boot, offset_ns: int, until_s: int) -> None:

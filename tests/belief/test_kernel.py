@@ -6,6 +6,8 @@ import re
 import struct
 from collections.abc import Callable
 
+import pytest
+
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel
 
@@ -118,6 +120,7 @@ def test_the_binary_has_fixed_addresses_and_its_symbols(each_kernel: Kernel) -> 
     assert struct.unpack_from("<H", head, 16)[0] == 2  # ET_EXEC
 
 
+@pytest.mark.slow
 def test_newer_kernels_run_their_guest_by_seccomp(boot: Boot) -> None:
     newest = kernels.find("7.2")
     # With this, it ends at once where that does not work.

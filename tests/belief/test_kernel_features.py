@@ -284,12 +284,14 @@ python3 -c "print('flags', open('/tmp/syn.pcap', 'rb').read()[24 + 16 + 14 + 20 
 """
 
 
+@pytest.mark.slow
 def test_7_2_offers_accurate_ecn(boot: Boot) -> None:
     said = boot(kernels.find("7.2"), HOSTS + ACCECN)
     # Ten words of header, then AE; CWR, ECE and SYN.
     assert "flags a1c2" in said, said
 
 
+@pytest.mark.slow
 def test_7_2_has_dualpi2(boot: Boot) -> None:
     lines = (
         "ip netns exec h1 tc qdisc add dev e1 root dualpi2; ip netns exec h1 tc qdisc show dev e1"

@@ -266,7 +266,7 @@ echo $(grep -c 'read(.* = [0-9]\{5\}' /tmp/calls) $(grep -c 'MSG_TRUNC.* = [0-9]
 def _with_shim(script: str) -> list[int]:
     """Return the numbers that a script prints; its programs have the shim of iperf3."""
     lines = f"export LD_PRELOAD={preload(IPERF3)['LD_PRELOAD']}\nip link set lo up\n{script}"
-    command = ("longfat", "exec", "--kernel", "7.2", "--memory", "512MB", "--", "sh", "-c", lines)
+    command = ("longfat", "exec", "--kernel", "6.1", "--memory", "512MB", "--", "sh", "-c", lines)
     done = run_command(*command, given="")
     assert done.returncode == 0, done.stderr
     return [int(word) for word in done.stdout.split()]

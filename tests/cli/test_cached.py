@@ -201,6 +201,7 @@ def test_a_full_disk_is_told(tmp_path: Path, size: str) -> None:
     assert "Traceback" not in words
 
 
+@pytest.mark.slow
 def test_several_kernels_are_run_and_compared(grid: Path) -> None:
     arguments = ("run", "grid.yaml", "--case", "delay1ms-*", "--kernel", "6.1", "--kernel", "6.12")
     done = longfat(*arguments, "--no-report", cwd=grid.parent)

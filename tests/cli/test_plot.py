@@ -115,7 +115,7 @@ def test_bad_input(folder: Path, arguments: list[str], told: str) -> None:
 
 APPLICATIONS = """\
 title: Flows that are no bulk traffic
-kernel: "7.2"
+kernel: "6.1"
 memory: 512MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}

@@ -25,7 +25,7 @@ MINIEDIT = TESTS / "data/miniedit/dumbbell.mn"
 
 STUDY = """\
 title: A small study
-kernel: "7.2"
+kernel: "6.1"
 memory: 512MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
@@ -177,7 +177,7 @@ def test_a_killed_holder_leaves_nothing(
     (own_kernels / "longfat").symlink_to(own_kernels)
     shell = terminal("shell", "small.yaml")
     shell.prompt()
-    binary = kernels.find("7.2").binary
+    binary = kernels.find("6.1").binary
     assert binary.parent == own_kernels / "longfat/kernels" / kernels_folder.name
     assert processes_running(binary)
     other = terminal("attach")

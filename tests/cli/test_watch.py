@@ -221,7 +221,7 @@ def test_ctrl_c_restores_the_terminal_and_leaves_nothing(study: Path, own_kernel
     assert terminal.output.rstrip().endswith(b"longfat: interrupted")
     assert termios.tcgetattr(terminal.far) == terminal.modes
     assert list((cwd / "o").iterdir()) == []
-    binary = own_kernels / "kernels" / kernels.find("7.2").digest / "linux"
+    binary = own_kernels / "kernels" / kernels.find("6.1").digest / "linux"
     assert processes_running(binary) == []
 
 
@@ -242,7 +242,7 @@ def test_a_closed_pipe_ends_it_quietly_and_leaves_nothing(study: Path, own_kerne
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (ExitCode.BROKEN_PIPE, "")
     assert list((study.parent / "o").iterdir()) == []
-    binary = own_kernels / "kernels" / kernels.find("7.2").digest / "linux"
+    binary = own_kernels / "kernels" / kernels.find("6.1").digest / "linux"
     assert processes_running(binary) == []
 
 
@@ -256,7 +256,7 @@ def test_a_kill_leaves_no_process_and_no_run(study: Path, own_kernels: Path) -> 
     assert terminal.read(until=lambda output: "of about" in plain(output)) is None
     terminal.process.send_signal(signal.SIGKILL)
     terminal.process.wait()
-    binary = own_kernels / "kernels" / kernels.find("7.2").digest / "linux"
+    binary = own_kernels / "kernels" / kernels.find("6.1").digest / "linux"
     end_s = time.monotonic() + 30
     while processes_running(binary) or any((cwd / "o").iterdir()):
         assert time.monotonic() < end_s

@@ -44,7 +44,7 @@ DOWN = LinkChange(at_s=4.0, for_s=2.0, a="s1", b="s2", down=True)
 
 
 def run(
-    out: Path, *flows: Flow, events: tuple[Event, ...], kernel: str = "7.2", **more: object
+    out: Path, *flows: Flow, events: tuple[Event, ...], kernel: str = "6.1", **more: object
 ) -> Run:
     case = Case(kernel=kernel, network=NETWORK, flows=flows, events=events, memory_bytes=512 << 20)
     case = dataclasses.replace(case, **more)  # type: ignore[arg-type]
@@ -139,7 +139,7 @@ def test_a_line_that_fails_fails_the_case(tmp_path: Path) -> None:
         TypedLine(at_s=0.5, node="h1", line="true"),
         TypedLine(at_s=1.0, node="root", line="tc qdisc change dev s9-eth1 root netem delay 1ms"),
     )
-    case = Case(kernel="7.2", network=NETWORK, flows=(BULK,), events=events)
+    case = Case(kernel="6.1", network=NETWORK, flows=(BULK,), events=events)
     places = (Place("a.yaml", 8, 3), Place("a.yaml", 9, 3, "events[1].root"))
     with pytest.raises(InputError) as caught:
         run_case(case, name="c", out=tmp_path, places=CasePlaces(events=places))

@@ -99,7 +99,7 @@ def bare() -> Case:
         links=(Link(a="h1", b="h2"),),
     )
     flow = Ping(name="rtt", source="h1", target="h2", count=1)
-    return Case(kernel="7.2", network=network, flows=(flow,), memory_bytes=256 << 20)
+    return Case(kernel="6.1", network=network, flows=(flow,), memory_bytes=256 << 20)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.packages import WheelFolder
 
 STUDY = """\
 title: x
-kernel: "7.2"
+kernel: "6.1"
 memory: 256MB
 packages: lock
 network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2]]}
@@ -90,7 +90,7 @@ def test_live_networks_have_them_too(study: Path) -> None:
     with Network.open(study) as net:
         assert net["h1"].run(code, check=True).stdout == "42\n"
         assert net.case().packages == read_study(study).cases["default"].case.packages
-    with Network(kernel="7.2", packages=[study / "lock", "pysyncobj"]) as net:
+    with Network(kernel="6.1", packages=[study / "lock", "pysyncobj"]) as net:
         found = net.run(f"{code}; python3 -c 'import pysyncobj'; echo $PYTHONPATH", check=True)
         assert found.stdout == f"42\n/opt/python:{PACKAGES_PLACE}\n"
     with pytest.raises(InputError, match="has no hash"):

@@ -67,7 +67,7 @@ CHEATS = (
 )
 
 
-def play(folder: Path, line: str, *, kernel: str = "7.2") -> Run:
+def play(folder: Path, line: str, *, kernel: str = "6.1") -> Run:
     """Run the study with a line at root and at h1, which may fail."""
     typed = json.dumps(f"({line}) > /dev/null 2>&1 || true")
     lines = f"  - root: {typed}\n  - h1: {typed}\n"
@@ -112,7 +112,7 @@ def test_lines_do_what_they_do_elsewhere(tmp_path: Path, kernel: str) -> None:
 
 
 def test_a_line_that_may_not_says_so(tmp_path: Path) -> None:
-    study = STUDY.format(kernel="7.2", lines='  - h1: "mount -t tmpfs none /mnt"\n')
+    study = STUDY.format(kernel="6.1", lines='  - h1: "mount -t tmpfs none /mnt"\n')
     (tmp_path / "study.yaml").write_text(study)
     (planned,) = read_study(tmp_path / "study.yaml").cases.values()
     case = dataclasses.replace(planned.case, untrusted=True)
@@ -142,7 +142,7 @@ PROGRAM = """\
 def test_a_strangers_program_runs_apart(tmp_path: Path, honest: Run, line: str) -> None:
     # It can start the student's files, which programs that measure do not see.
     flow = PROGRAM.format(line=line)
-    study = STUDY.format(kernel="7.2", lines="  - h1: 'true'").replace(
+    study = STUDY.format(kernel="6.1", lines="  - h1: 'true'").replace(
         "files:\n", f"{flow}files:\n"
     )
     (tmp_path / "study.yaml").write_text(study)

@@ -18,7 +18,7 @@ _SOURCE = ("--source", str(found.path)) if (found := locate.here("6.1")) else ()
 
 STUDY = """\
 title: A ping
-kernel: "7.2"
+kernel: "6.1"
 memory: 128MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
@@ -31,7 +31,7 @@ probes:
 
 _NETWORK = """\
 import longfat
-with longfat.Network(kernel="7.2", memory="128MB") as net:
+with longfat.Network(kernel="6.1", memory="128MB") as net:
     h1, h2 = net.host("h1"), net.host("h2")
     net.link(h1, h2)
     while True:
@@ -41,7 +41,7 @@ with longfat.Network(kernel="7.2", memory="128MB") as net:
 _TEST = """\
 import pytest
 @pytest.mark.parametrize("number", range(3))
-@pytest.mark.longfat(kernel="7.2", memory="128MB")
+@pytest.mark.longfat(kernel="6.1", memory="128MB")
 def test_reaches(network, number):
     h1, h2 = network.host("h1"), network.host("h2")
     network.link(h1, h2)
@@ -148,7 +148,7 @@ SCENARIOS = (
         name="exec",
         weight=16,
         command=(
-            *(LONGFAT, "exec", "--kernel", "7.2", "--memory", "128MB", "--bind", "out:/out:rw"),
+            *(LONGFAT, "exec", "--kernel", "6.1", "--memory", "128MB", "--bind", "out:/out:rw"),
             *("--", "sh", "-c", _WRITER.format("/run")),
         ),
         lasts_s=1.8,

@@ -18,6 +18,8 @@ from longfat.live.process import Process
 from longfat.study.labs import StudyFolder, all_labs, find_lab
 from longfat.study.text import ENGLISH, nodes_of_block
 
+pytestmark = pytest.mark.slow
+
 _WITHIN_S = 120.0
 _UNTIL_STOPPED = "tcpdump "
 _SHORTER = [
@@ -33,7 +35,7 @@ _SHORTER = [
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 def test_the_lines_of_the_text_work_in_their_order(lab: StudyFolder) -> None:
     # Only kernels that have all that the lab needs, of which the newest is the quickest.
-    with Network.open(lab.study_file, kernel="7.2") as net:
+    with Network.open(lab.study_file, kernel="6.1") as net:
         endless: list[Process] = []
         for node, line in typed_lines(lab):
             if line.startswith(_UNTIL_STOPPED):

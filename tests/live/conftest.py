@@ -19,7 +19,7 @@ def make_network() -> Iterator[MakeNetwork]:
     with ExitStack() as stack:
 
         def make(**options: Any) -> Network:
-            options = {"kernel": "7.2", "memory": "512MB", **options}
+            options = {"kernel": "6.1", "memory": "512MB", **options}
             return stack.enter_context(Network(**options))
 
         yield make

@@ -24,7 +24,7 @@ from longfat.live.task import RejectedError, Task
 from tests.conftest import processes_running
 
 S = 10**9
-KERNEL = "7.2"
+KERNEL = "6.1"
 
 
 @pytest.fixture

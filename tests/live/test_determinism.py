@@ -126,6 +126,6 @@ def test_networks_beside_each_other_do_not_know_of_each_other(
             stack.enter_context(open("/dev/null"))
             monkeypatch.setenv(f"LF_TEST_{number}", "x" * 1000 * number)
             monkeypatch.setenv("LC_ALL", f"language_{number}")
-            net = stack.enter_context(Network(kernel="7.2", memory="512MB"))
+            net = stack.enter_context(Network(kernel="6.1", memory="512MB"))
             found.append(session(net, no_pause))
     assert found[0] == found[1] == found[2]

@@ -11,7 +11,7 @@ from longfat.errors import InputError, MachineError
 from longfat.live import Network, OutputTooLargeError
 from longfat.live.session import Session
 
-KERNEL = "7.2"
+KERNEL = "6.1"
 SMALL = 512 << 20
 
 

@@ -28,7 +28,7 @@ def each_session(request: pytest.FixtureRequest) -> Iterator[Session]:
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    with Session(kernel="7.2") as session:
+    with Session(kernel="6.1") as session:
         yield session
 
 

@@ -15,6 +15,8 @@ from longfat.common.folder_store import cache_root
 from longfat.engine import kernel as kernels
 from longfat.packetdrill import Settings, find_scripts, parse_script, run_script
 
+pytestmark = pytest.mark.slow
+
 FOLDER = "tools/testing/selftests/net/packetdrill"
 # A few of each subject: all of them take some minutes.
 CHOSEN = {

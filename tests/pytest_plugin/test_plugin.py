@@ -14,7 +14,7 @@ import pytest
 FAILING = """\
 import pytest
 
-@pytest.mark.longfat(kernel="7.2", seeds=2, capture=True)
+@pytest.mark.longfat(kernel="6.1", seeds=2, capture=True)
 def test_fails(network):
     h1, h2 = network.host("h1"), network.host("h2")
     network.link(h1, h2, delay="10ms", loss="5%")
@@ -60,9 +60,9 @@ def test_a_failure_leaves_all_and_can_be_reproduced_exactly(tmp_path: Path) -> N
 def test_one_seed_takes_the_place_of_all(tmp_path: Path) -> None:
     text = """\
 import pytest
-@pytest.mark.longfat(kernel="7.2", seeds=3, seed=5)
+@pytest.mark.longfat(kernel="6.1", seeds=3, seed=5)
 def test_many(network): print(f"ran {network.case().seed}")
-@pytest.mark.longfat(kernel="7.2")
+@pytest.mark.longfat(kernel="6.1")
 def test_one(network): print(f"ran {network.case().seed}")
 """
     assert re.findall(r"ran (\d+)", run(tmp_path, text, "-s")) == ["5", "6", "7", "1"]
@@ -72,9 +72,9 @@ def test_one(network): print(f"ran {network.case().seed}")
 def test_a_test_that_passes_leaves_nothing(tmp_path: Path) -> None:
     text = """\
 def test_it(network):
-    assert network.run("uname -r").stdout.startswith("7.2")
+    assert network.run("uname -r").stdout.startswith("6.1")
 """
-    assert "1 passed" in run(tmp_path, text, "--longfat-kernel=7.2", "--longfat-keep=kept")
+    assert "1 passed" in run(tmp_path, text, "--longfat-kernel=6.1", "--longfat-keep=kept")
     assert not (tmp_path / "kept").exists()
 
 

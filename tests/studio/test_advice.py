@@ -58,7 +58,7 @@ def test_fields_of_the_study_are_no_lines_for_a_node() -> None:
 
 EVENTFUL = """\
 title: Narrower
-kernel: "7.2"
+kernel: "6.1"
 memory: 512MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}

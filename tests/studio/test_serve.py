@@ -114,7 +114,7 @@ def test_an_end_leaves_nothing(
     number: signal.Signals,
 ) -> None:
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
-    binary = kernels.find("7.2").binary
+    binary = kernels.find("6.1").binary
     studio = start_studio()
     job: dict[str, Any] = {"name": "mine", "text": ENDLESS, "lab": None, "cases": [], "seeds": None}
     assert studio.http.post("/api/jobs", json=job).status_code == 201

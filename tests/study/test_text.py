@@ -23,7 +23,7 @@ from longfat.study.text import (
 
 STUDY = """\
 title: A study
-kernel: "7.2"
+kernel: "6.1"
 network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2]]}
 """
 

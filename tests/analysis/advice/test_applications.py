@@ -16,7 +16,7 @@ from tests.study.messages import read
 
 STUDY = """\
 title: Applications
-kernel: "7.2"
+kernel: "6.1"
 memory: 512MB
 network:
   frames: yes

@@ -15,6 +15,8 @@ from longfat.study.grading import Grading, read_grading
 from tests.analysis.grading.six_cheats import CHEATS
 from tests.analysis.grading.six_exercises import FILES, GRADING, HONEST, STUDY
 
+pytestmark = pytest.mark.slow
+
 # What a cheat that does not even run is refused with.
 _BROKEN = ("expected a line", "SyntaxError", "Traceback", "exited with status", "not found")
 

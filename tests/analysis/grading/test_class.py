@@ -86,6 +86,7 @@ def test_it_is_a_class() -> None:
     assert len(STUDENTS) >= 40
 
 
+@pytest.mark.slow
 def test_every_student_gets_what_is_due(graded: dict[str, Graded]) -> None:
     # One test, and not one for each: where tests run side by side, each process would grade all.
     assert "\n".join(f"{name}: {words}" for name in STUDENTS for words in wrong(graded, name)) == ""

@@ -13,7 +13,7 @@ from longfat.analysis.packets.decoders import choose_decoder
 from longfat.execution import run_case
 from longfat.execution.runs import Run
 from longfat.study import read_study
-from tests.kernels import KERNELS
+from tests.kernels import MAIN_KERNEL
 
 BLOCK_BYTES = 1 << 17  # what iperf3 writes and reads at once
 
@@ -60,7 +60,7 @@ DECODERS = [
 def run_with(lines: tuple[str, ...], folder: Path, *, seed: int = 1) -> Run:
     setup = "".join(f"  - {line}\n" for line in lines)
     study = STUDY.replace("flows:\n", f"{setup}flows:\n").replace(
-        "memory:", f"kernel: '{KERNELS[-1]}'\nseed: {seed}\nmemory:"
+        "memory:", f"kernel: '{MAIN_KERNEL}'\nseed: {seed}\nmemory:"
     )
     (folder / "study.yaml").write_text(study)
     (planned,) = read_study(folder / "study.yaml").cases.values()

@@ -316,6 +316,7 @@ with apt.search("6.12", report=report) as offers:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left_of_a_killed_download(
     empty_cache: Path,

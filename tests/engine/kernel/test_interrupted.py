@@ -15,6 +15,8 @@ import pytest
 
 from longfat.engine.kernel import locate
 
+pytestmark = pytest.mark.slow
+
 # The source of the host's own cache, since the test's cache is empty.
 _SOURCE = locate.here("6.1")
 # Ctrl-C is ignored in what a shell starts in the background, as the tests may be.

@@ -144,7 +144,7 @@ def test_the_folder_and_the_processes_go_with_the_context(
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
     from longfat.engine import kernel as kernels
 
-    kernel = kernels.find("7.2")
+    kernel = kernels.find("6.1")
     with pytest.raises(MachineError):
         boot(kernel, "sleep 1e9 & while :; do sleep 1; done", limit_s=100)
     assert not run_folder.with_name("machine").exists()

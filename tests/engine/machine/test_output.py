@@ -170,7 +170,7 @@ def test_damaged_streams_do_no_harm(tmp_path: Path) -> None:
     check_streams(2000, tmp_path, seed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 def test_very_many_damaged_streams_do_no_harm(tmp_path: Path) -> None:
     check_streams(100_000, tmp_path, seed=2)

@@ -98,7 +98,7 @@ from longfat.engine import kernel as kernels
 from longfat.engine.machine import Machine, Pace, reserve_cpu
 folder = Path(sys.argv[1])
 with reserve_cpu() as cpu, Machine(
-    kernels.find("7.2"), ["/usr/bin/tail", "-f", "/dev/null"], folder=folder, shown={}, cpu=cpu,
+    kernels.find("6.1"), ["/usr/bin/tail", "-f", "/dev/null"], folder=folder, shown={}, cpu=cpu,
     seed=1, memory_bytes=256 << 20,
 ) as machine:
     machine.wait(limit_s=1e9, pace=Pace(factor=1e-3))
@@ -118,7 +118,7 @@ def held(
 ) -> Iterator[tuple[subprocess.Popen[bytes], Kernel]]:
     """A process of ours whose machine is stopped."""
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
-    kernel = kernels.find("7.2")
+    kernel = kernels.find("6.1")
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(own_folder(run_folder))], cwd=tmp_path
     )

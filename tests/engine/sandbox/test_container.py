@@ -26,7 +26,7 @@ from tests.paths import LONGFAT
 _SOURCE = Path(__file__).with_name("container.c")
 _STUDY = """\
 title: two hosts
-kernel: "7.2"
+kernel: "6.1"
 memory: 512MB
 seed: 3
 network:

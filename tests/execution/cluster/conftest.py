@@ -211,7 +211,7 @@ def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
                 rate_bps=rate_bps,
             )
             case = Case(
-                kernel="7.2", network=network, flows=(flow,), seed=index, memory_bytes=256 << 20
+                kernel="6.1", network=network, flows=(flow,), seed=index, memory_bytes=256 << 20
             )
             run_tasks.append(
                 RunTask(
@@ -230,7 +230,7 @@ def make_works(tmp_path: Path) -> Callable[..., list[RunTask]]:
 
 def own_cache(tmp_path: Path, name: str) -> tuple[dict[str, str], Path]:
     """Return the environment of a worker with a cache of its own, and its kernel's binary there."""
-    kernel = kernels.find("7.2")
+    kernel = kernels.find("6.1")
     cache = tmp_path / f"cache-{name}"
     folder = cache / "kernels" / kernel.digest
     shutil.copytree(kernel.folder, folder)

@@ -87,7 +87,7 @@ def test_a_worker_with_another_longfat_gets_no_work(
 def test_a_worker_without_the_kernel_gets_no_work(
     hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
 ) -> None:
-    kernel = kernels.find("7.2")
+    kernel = kernels.find("6.1")
     (tmp_path / "empty").mkdir()
     hosts.worker("empty", environment={"LONGFAT_CACHE": str(tmp_path / "empty")})
     hosts.wait_for(1)
@@ -276,7 +276,7 @@ from tests.execution.cluster.conftest import Hearer
 hosts = (Host(name="a", address="10.0.0.1/8"), Host(name="b", address="10.0.0.2/8"))
 network = Network(hosts=hosts, switches=(), links=(Link(a="a", b="b"),))
 flow = Iperf3(name="bulk", source="a", target="b", time_s=500.0)
-case = Case(kernel="7.2", network=network, flows=(flow,), memory_bytes=256 << 20)
+case = Case(kernel="6.1", network=network, flows=(flow,), memory_bytes=256 << 20)
 work = RunTask(
     run_id=RunId(batch=0, name="long", seed=1),
     case=case, out=Path({str(folder / "runs")!r}), cost=expected_cost(case),

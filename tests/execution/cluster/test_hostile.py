@@ -20,7 +20,7 @@ from longfat.model.probes import Rate
 from longfat.model.traffic import Ping
 from tests.execution.cluster.conftest import Hearer, Hosts
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
         links=(Link(a="h1", b="h2"),),
     )
     case = Case(
-        kernel="7.2",
+        kernel="6.1",
         network=network,
         flows=(Ping(name="rtt", source="h1", target="h2", count=2),),
         probes=(Rate(name="rate", of=("h1-eth0",), every_s=0.1),),

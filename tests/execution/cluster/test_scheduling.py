@@ -19,7 +19,7 @@ from tests.conftest import processes_running
 from tests.execution.cluster.conftest import Hearer, Hosts, eventually, own_cache
 
 MakeWorks = Callable[..., list[RunTask]]
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 HERE = Path(__file__).parent
 FAULTY = ("--preload", str(HERE / "faulty.py"))

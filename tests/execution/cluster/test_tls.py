@@ -22,12 +22,12 @@ from tests.command import longfat
 from tests.execution.cluster.conftest import Hearer, Hosts, Signed
 
 MakeWorks = Callable[..., list[RunTask]]
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 
 
 STUDY = """\
 title: A ping
-kernel: "7.2"
+kernel: "6.1"
 memory: 128MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.command import Command, run_command
 
-EXEC = ("longfat", "exec", "--kernel", "7.2", "--memory", "512MB")
+EXEC = ("longfat", "exec", "--kernel", "6.1", "--memory", "512MB")
 READY_WITHIN_S = 30
 
 

@@ -19,7 +19,7 @@ class Program:
 
     def __init__(self, *arguments: str) -> None:
         self.child = Command(
-            *("longfat", "session", "--memory", "512MB", "--kernel", "7.2", *arguments),
+            *("longfat", "session", "--memory", "512MB", "--kernel", "6.1", *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -76,7 +76,7 @@ def test_slow_and_fast_rates_are_reached(rate_bps: int, tmp_path: Path) -> None:
         time_s=None if fast else 10.0,
         bytes=400_000_000 if fast else None,
     )
-    metrics = run(pair(there=shape), flow, kernel="7.2", out=tmp_path)
+    metrics = run(pair(there=shape), flow, kernel="6.1", out=tmp_path)
     assert metrics["bulk.receiver_bps"] == pytest.approx(rate_bps * 1448 / 1514, rel=0.08)
 
 
@@ -96,7 +96,7 @@ def test_a_delay_line_drops_nothing(tmp_path: Path) -> None:
     # More small packets are on the line than netem's own default holds, 1000.
     network = pair(there=LinkImpairments(delay_s=0.5))
     flow = bulk(udp=True, rate_bps=8_000_000, args=("-l", "200"), time_s=1.0, omit_s=0.0)
-    assert run(network, flow, kernel="7.2", out=tmp_path)["bulk.loss"] == 0
+    assert run(network, flow, kernel="6.1", out=tmp_path)["bulk.loss"] == 0
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -136,7 +136,7 @@ def test_routers_of_both_families(kernel: str, tmp_path: Path) -> None:
 def test_a_line_that_fails_is_told_alone(tmp_path: Path) -> None:
     wrong = Host(name="h1", address="10.0.0.1/8", routes=(Route(to="default", via="192.168.0.1"),))
     network = Network(hosts=(wrong,), switches=(Switch(name="s1"),), links=(Link(a="h1", b="s1"),))
-    case = Case(kernel="7.2", network=network, memory_bytes=512 << 20)
+    case = Case(kernel="6.1", network=network, memory_bytes=512 << 20)
     with pytest.raises(MachineError, match=r"`ip -n h1 route add default via 192.168.0.1` exited"):
         run_case(case, name="c", out=tmp_path)
 
@@ -144,7 +144,7 @@ def test_a_line_that_fails_is_told_alone(tmp_path: Path) -> None:
 def test_a_setup_line_may_change_a_links_shape(tmp_path: Path) -> None:
     line = "tc qdisc change dev s1-eth2 root handle 1: netem delay 30ms limit 1000"
     case = Case(
-        kernel="7.2",
+        kernel="6.1",
         network=pair(there=LinkImpairments(delay_s=0.01)),
         setup=(Command(node="root", line=line),),
         flows=(Ping(name="rtt", source="h1", target="h2", count=2),),

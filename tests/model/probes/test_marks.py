@@ -17,7 +17,7 @@ from longfat.study.read import parse_study
 RED = "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 bandwidth 50mbit probability 0.02"
 STUDY = """\
 title: Marks
-kernel: "7.2"
+kernel: "6.1"
 memory: 512MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}

@@ -153,7 +153,7 @@ def test_hosts_do_not_forward() -> None:
 
 CHANGING = """\
 title: A link that slows down
-kernel: "7.2"
+kernel: "6.1"
 memory: 512MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}

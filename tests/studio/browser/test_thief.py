@@ -14,6 +14,8 @@ from tests.studio.browser.conftest import Studio, watched_page
 from tests.studio.browser.test_class import Class, page_of
 from tests.studio.browser.thief import Thief, free_port, thief_at
 
+pytestmark = pytest.mark.slow
+
 
 def port_of(url: str) -> int:
     port = urllib.parse.urlsplit(url).port

@@ -77,7 +77,7 @@ def open_terminals(page: Page, labels: list[str]) -> dict[str, PageTerminal]:
     return terminals
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_figures_are_those_of_the_source(page: Page) -> None:
     lab = shortened(read_lab("lab16"))

@@ -20,7 +20,7 @@ from longfat.studio.workspace import Workspace
 
 STUDY = """\
 title: A small network
-kernel: "7.2"
+kernel: "6.1"
 memory: 512MB
 network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}

@@ -395,7 +395,7 @@ def test_a_machine_that_dies_is_told_and_another_can_be_made(
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
     page = make_page()
     page.do("run")
-    for pid in processes_running(kernels.find("7.2").binary):
+    for pid in processes_running(kernels.find("6.1").binary):
         with contextlib.suppress(ProcessLookupError):  # those of the guest go with their kernel
             os.kill(pid, signal.SIGKILL)
     page.wait(lambda: page.is_over)

@@ -375,7 +375,7 @@ def test_a_command_that_spins_ends_the_session_with_its_name(
 
 def test_a_network_that_cannot_be_is_reported(sessions: LiveSessions) -> None:
     with pytest.raises(InputError, match=r"small:2:9: kernel: "):
-        sessions.create(name="small", text=STUDY.replace("7.2", "six"), case=None)
+        sessions.create(name="small", text=STUDY.replace("6.1", "six"), case=None)
     text = STUDY + "setup: [{root: tc qdisc add dev nowhere root netem}]\n"
     with pytest.raises(InputError, match=r"`tc qdisc add dev nowhere root netem` .*nowhere"):
         sessions.create(name="small", text=text, case=None)
