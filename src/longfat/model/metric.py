@@ -27,7 +27,7 @@ class Unit(Enum):
     COUNT = "count"  # no ending
 
 
-_TAKEN = {"max": "largest", "min": "least", "mean": "mean", "sum": "sum", "last": "last"}
+_TAKEN = {"max": "largest", "min": "least", "mean": "mean", "sum": "sum"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +39,8 @@ class Source:
             `{sender}` and `{receiver}` the end (`client` or `server`) that sends and receives.
         path: what is read of it: of JSON a path, such as `end.sum_sent.bytes`; of text a
             regular expression with a group; of a series (Parquet) its columns.
-        take: what is made of several numbers: `max`, `min`, `mean`, `sum` or `last`; empty for
-            a single number.
+        take: what is made of several numbers: `max`, `min`, `mean` or `sum`; empty for a
+            single number, of text the last that matches.
         divisor: what converts it into the metric's base unit.
         formula: how the value is computed where `take` and `divisor` do not say it all.
         over: what it summarises, such as `streams`; empty, if the value is of one thing.

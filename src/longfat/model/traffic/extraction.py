@@ -189,7 +189,6 @@ class Extraction:
         return Source(
             file=REPORT_FILE,
             path=f'"{name}": ([^,}}]+)',
-            take="last",
             formula=f"the number in the last line; the machine reads it: {read}{scaled}",
         )
 

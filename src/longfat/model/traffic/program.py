@@ -76,13 +76,13 @@ _OWN_METRICS = (
         "elapsed_s",
         Unit.SECONDS,
         "elapsed time",
-        Source(file=REPORT_FILE, path=r'"elapsed_ns": (\d+)', take="last", divisor=1e9),
+        Source(file=REPORT_FILE, path=r'"elapsed_ns": (\d+)', divisor=1e9),
     ),
     Metric(
         "status",
         Unit.COUNT,
         "exit status",
-        Source(file=REPORT_FILE, path=r'"status": (\d+)', take="last"),
+        Source(file=REPORT_FILE, path=r'"status": (\d+)'),
     ),
 )
 
