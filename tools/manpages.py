@@ -1,9 +1,8 @@
 """Write the manual pages of the commands: `python -m tools.manpages [FOLDER]`.
 
 Each command has a page of section 1, made from its help: `longfat.1`, `longfat-run.1`,
-`longfat-kernel-build.1`. Without a folder they go to build/man/man1, so that
-`MANPATH=build/man: man longfat-run` finds them. The wheel has no manual pages: pip puts none where
-man looks.
+`longfat-kernel-build.1`. Without a folder they go to build/man/man1, where
+`MANPATH=$PWD/build/man: man longfat-run` finds them. They are not in the wheel.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def _definitions(records: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield the lines of a docstring; after click's `\\b` line breaks are kept."""
+    """Yield the lines of a docstring; line breaks are kept after click's mark."""
     for paragraph in re.split(r"\n[ \t]*\n", text.partition("\f")[0].strip("\n")):
         kept = paragraph.lstrip().startswith("\b")
         lines = [line.rstrip() for line in paragraph.replace("\b", "").splitlines() if line.strip()]

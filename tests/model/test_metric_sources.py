@@ -10,7 +10,7 @@ import pytest
 
 from longfat.analysis.explanation import read_source
 from longfat.execution.runs import load_run
-from longfat.model.metric import Source
+from longfat.model.metric import MetricSource
 from longfat.model.probes import Capture, Probe, Queue, Rate, Tcp
 from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer, Video
 from longfat.model.traffic.extraction import Extraction
@@ -36,7 +36,7 @@ MEASURED: tuple[type[Flow | Probe], ...] = (
 )
 
 
-def _sources(measured: type[Flow | Probe] | Program) -> Iterator[tuple[str, Source]]:
+def _sources(measured: type[Flow | Probe] | Program) -> Iterator[tuple[str, MetricSource]]:
     for metric in measured.metrics:  # type: ignore[union-attr]
         assert metric.source is not None, f"{metric.name} has no source"
         yield metric.name, metric.source

@@ -17,7 +17,7 @@ from longfat.study.metrics import find_metric, known_metrics
 
 if TYPE_CHECKING:
     from longfat.execution.runs import Run
-    from longfat.model.metric import Metric, Source, Unit
+    from longfat.model.metric import Metric, MetricSource, Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ def _read(run: Run, file: str, metric: Metric) -> float | None:
         raise InputError(f"{run.folder / file}: {error}") from None
 
 
-def read_source(content: bytes, source: Source) -> float:
+def read_source(content: bytes, source: MetricSource) -> float:
     """Return what a file's content has at a source's path, converted into the base unit.
 
     Args:

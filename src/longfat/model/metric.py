@@ -31,7 +31,7 @@ _TAKEN = {"max": "largest", "min": "least", "mean": "mean", "sum": "sum"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class MetricSource:
     """Where the value of a metric comes from.
 
     Attributes:
@@ -97,7 +97,7 @@ class Metric:
     name: str
     unit: Unit
     title: str
-    source: Source | None = None
+    source: MetricSource | None = None
 
     @property
     def short(self) -> str:
@@ -105,7 +105,9 @@ class Metric:
         return self.name.removesuffix(f"_{self.unit.value}")
 
 
-def with_sources(metrics: Iterable[Metric], sources: Mapping[str, Source]) -> tuple[Metric, ...]:
+def with_sources(
+    metrics: Iterable[Metric], sources: Mapping[str, MetricSource]
+) -> tuple[Metric, ...]:
     """Return metrics with the sources that a tool has for them.
 
     Args:
@@ -115,7 +117,9 @@ def with_sources(metrics: Iterable[Metric], sources: Mapping[str, Source]) -> tu
     return tuple(replace(metric, source=sources[metric.name]) for metric in metrics)
 
 
-def from_source(source: Source, rows: Iterable[tuple[str, Unit, str, str]]) -> tuple[Metric, ...]:
+def from_source(
+    source: MetricSource, rows: Iterable[tuple[str, Unit, str, str]]
+) -> tuple[Metric, ...]:
     """Return metrics that are computed from the same numbers.
 
     Args:
@@ -128,11 +132,11 @@ def from_source(source: Source, rows: Iterable[tuple[str, Unit, str, str]]) -> t
     )
 
 
-def series(columns: str, formula: str) -> Source:
+def series(columns: str, formula: str) -> MetricSource:
     """Return the source of a metric that is computed from a probe's series.
 
     Args:
         columns: the names of the columns, with commas between them.
         formula: what is computed, with the kernel's name of the counter.
     """
-    return Source(file="series/{name}.parquet", path=columns, formula=formula, over="samples")
+    return MetricSource(file="series/{name}.parquet", path=columns, formula=formula, over="samples")

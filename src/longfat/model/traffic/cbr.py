@@ -19,7 +19,7 @@ from typing import ClassVar, Literal
 from longfat.errors import MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Integer, Rate, Size, Time
-from longfat.model.metric import Metric, Source, Unit, from_source
+from longfat.model.metric import Metric, MetricSource, Unit, from_source
 from longfat.model.spread import quantile
 from longfat.model.traffic.flow import Flow, Process, our_process, read_report
 from longfat.theory.e_model import call_quality
@@ -53,7 +53,7 @@ class Cbr(Flow):
     tool: ClassVar[str] = "cbr"
     needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = from_source(
-        Source(file="raw/{name}.server.json", path="datagrams[*]", over="datagrams"),
+        MetricSource(file="raw/{name}.server.json", path="datagrams[*]", over="datagrams"),
         # An entry is number, sent, arrived; the times are in nanoseconds.
         (
             (

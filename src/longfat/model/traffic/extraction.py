@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from longfat.errors import InputError
 from longfat.model.fields import declare, fields_of, read_fields, values_of, written_fields
 from longfat.model.kinds import Kind, Line, Text, WrongKindError
-from longfat.model.metric import Metric, Source, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.units import Literal, parse_literal
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STDOUT, STDERR = "stdout", "stderr"
 REPORT_FILE = "raw/{name}.client.txt.err"
-"""The file of a run whose last line has what the machine read; see `Source`."""
+"""The file of a run whose last line has what the machine read; see `MetricSource`."""
 _FORMATS = ("json", "csv", "regex")
 _MOST_METRICS = 50
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
@@ -180,13 +180,13 @@ class Extraction:
         name = f"{self.name}{ending}"
         return Metric(name, unit, self.title or self.name.replace("_", " "), self._source(name))
 
-    def _source(self, name: str) -> Source:
+    def _source(self, name: str) -> MetricSource:
         """Return the last line of the report, and what the machine read from the output."""
         form = self._form
         read = f"{form} {getattr(self, form)} of {self.of}, {self.take}"
         factor = 1.0 if self.take == "count" else unit_of(self.unit).value
         scaled = "" if factor == 1 else f", * {factor:g}"
-        return Source(
+        return MetricSource(
             file=REPORT_FILE,
             path=f'"{name}": ([^,}}]+)',
             formula=f"the number in the last line; the machine reads it: {read}{scaled}",

@@ -17,7 +17,7 @@ from longfat.common.decoding import MOST_RAW_BYTES, describe, parse_json, read_j
 from longfat.errors import InputError, MachineError
 from longfat.model.fields import declare, fields_of, narrowed
 from longfat.model.kinds import Flag, Rate, Time
-from longfat.model.metric import Metric, Source, Unit, with_sources
+from longfat.model.metric import Metric, MetricSource, Unit, with_sources
 from longfat.model.traffic.bulk import (
     DEFAULT_PORT,
     FAIRNESS,
@@ -74,30 +74,32 @@ _OPTIONS = Options(
 
 _CLIENT, _SENDER = "raw/{name}.client.json", "raw/{name}.{sender}.json"
 _SOURCES = {
-    "sender_bps": Source(file=_CLIENT, path="end.sum_sent.bits_per_second", over="streams"),
-    "receiver_bps": Source(file=_CLIENT, path="end.sum_received.bits_per_second", over="streams"),
-    "sent_bytes": Source(file=_CLIENT, path="end.sum_sent.bytes", over="streams"),
-    "received_bytes": Source(file=_CLIENT, path="end.sum_received.bytes", over="streams"),
-    "retransmits": Source(file=_SENDER, path="end.sum_sent.retransmits", over="streams"),
-    "max_cwnd_bytes": Source(
+    "sender_bps": MetricSource(file=_CLIENT, path="end.sum_sent.bits_per_second", over="streams"),
+    "receiver_bps": MetricSource(
+        file=_CLIENT, path="end.sum_received.bits_per_second", over="streams"
+    ),
+    "sent_bytes": MetricSource(file=_CLIENT, path="end.sum_sent.bytes", over="streams"),
+    "received_bytes": MetricSource(file=_CLIENT, path="end.sum_received.bytes", over="streams"),
+    "retransmits": MetricSource(file=_SENDER, path="end.sum_sent.retransmits", over="streams"),
+    "max_cwnd_bytes": MetricSource(
         file=_SENDER, path="end.streams[*].sender.max_snd_cwnd", take="max", over="streams"
     ),
-    "min_rtt_s": Source(
+    "min_rtt_s": MetricSource(
         file=_SENDER, path="end.streams[*].sender.min_rtt", take="min", over="streams", divisor=1e6
     ),
-    "mean_rtt_s": Source(
+    "mean_rtt_s": MetricSource(
         file=_SENDER,
         path="end.streams[*].sender.mean_rtt",
         take="mean",
         over="streams",
         divisor=1e6,
     ),
-    "max_rtt_s": Source(
+    "max_rtt_s": MetricSource(
         file=_SENDER, path="end.streams[*].sender.max_rtt", take="max", over="streams", divisor=1e6
     ),
-    "jitter_s": Source(file=_CLIENT, path="end.sum.jitter_ms", over="streams", divisor=1e3),
-    "loss": Source(file=_CLIENT, path="end.sum.lost_percent", over="streams", divisor=100),
-    "fairness": Source(
+    "jitter_s": MetricSource(file=_CLIENT, path="end.sum.jitter_ms", over="streams", divisor=1e3),
+    "loss": MetricSource(file=_CLIENT, path="end.sum.lost_percent", over="streams", divisor=100),
+    "fairness": MetricSource(
         file=_CLIENT,
         path="end.streams[*].receiver.bytes",
         formula="Jain's index, (sum x)^2 / (n sum x^2); over UDP x is "

@@ -14,7 +14,7 @@ from longfat.common.decoding import MOST_RAW_BYTES, read_bytes
 from longfat.errors import MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Integer, Size, Time
-from longfat.model.metric import Metric, Source, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.traffic.flow import Flow, Process
 from longfat.model.traffic.options import OUTPUT, Options, arguments, has_field
 
@@ -43,10 +43,10 @@ _SENT_LINE = r"^(\d+) packets transmitted"
 _RECEIVED_LINE = r"packets transmitted, (\d+) received"
 
 
-def _rtt_source(position: int) -> Source:
+def _rtt_source(position: int) -> MetricSource:
     """Return the source of one of the four numbers of ping's line of RTTs, in milliseconds."""
     before = r"[\d.]+/" * position
-    return Source(
+    return MetricSource(
         file=_FILE, path=rf"^rtt min/avg/max/mdev = {before}([\d.]+)", divisor=1e3, over="replies"
     )
 
@@ -85,10 +85,10 @@ class Ping(Flow):
             "loss",
             Unit.FRACTION,
             "loss",
-            Source(file=_FILE, path=_RECEIVED_LINE, formula="1 - received / sent"),
+            MetricSource(file=_FILE, path=_RECEIVED_LINE, formula="1 - received / sent"),
         ),
-        Metric("sent", Unit.COUNT, "requests", Source(file=_FILE, path=_SENT_LINE)),
-        Metric("received", Unit.COUNT, "replies", Source(file=_FILE, path=_RECEIVED_LINE)),
+        Metric("sent", Unit.COUNT, "requests", MetricSource(file=_FILE, path=_SENT_LINE)),
+        Metric("received", Unit.COUNT, "replies", MetricSource(file=_FILE, path=_RECEIVED_LINE)),
     )
 
     count: int = declare(

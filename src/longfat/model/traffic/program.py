@@ -19,7 +19,7 @@ from longfat.common.decoding import decode, open_regular, parse_json
 from longfat.errors import MachineError
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Flag, Integer, Integers, Line, Size, Texts, Time
-from longfat.model.metric import Metric, Source, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.traffic.extraction import REPORT_FILE, Extraction, Extractions
 from longfat.model.traffic.flow import Flow, Process, guest_python
 from longfat.model.traffic.preload import preloaded
@@ -76,13 +76,13 @@ _OWN_METRICS = (
         "elapsed_s",
         Unit.SECONDS,
         "elapsed time",
-        Source(file=REPORT_FILE, path=r'"elapsed_ns": (\d+)', divisor=1e9),
+        MetricSource(file=REPORT_FILE, path=r'"elapsed_ns": (\d+)', divisor=1e9),
     ),
     Metric(
         "status",
         Unit.COUNT,
         "exit status",
-        Source(file=REPORT_FILE, path=r'"status": (\d+)'),
+        MetricSource(file=REPORT_FILE, path=r'"status": (\d+)'),
     ),
 )
 

@@ -15,7 +15,7 @@ from longfat.errors import InputError
 from longfat.guest.sizes import LARGEST_BYTES, POINTS, named
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
-from longfat.model.metric import Metric, Source, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.spread import quantile
 from longfat.model.traffic.bulk import congestion_field
 from longfat.model.traffic.flow import Flow, Process, our_process, read_report
@@ -54,9 +54,9 @@ def _size_problem(text: str) -> str | None:
     return f"{text!r} is outside of what is allowed: 1 to {LARGEST_BYTES} bytes"
 
 
-def _source(formula: str, *, path: str = "requests[*]") -> Source:
+def _source(formula: str, *, path: str = "requests[*]") -> MetricSource:
     """Return a source in the client's report: of each request its start, size and end, in ns."""
-    return Source(file="raw/{name}.client.json", path=path, formula=formula, over="requests")
+    return MetricSource(file="raw/{name}.client.json", path=path, formula=formula, over="requests")
 
 
 def _time(name: str, title: str, what: str, *, of: str = "") -> Metric:

@@ -24,7 +24,7 @@ from typing import ClassVar, Literal
 from longfat.errors import MachineError
 from longfat.model.fields import narrowed
 from longfat.model.kinds import Rate
-from longfat.model.metric import Metric, Source, with_sources
+from longfat.model.metric import Metric, MetricSource, with_sources
 from longfat.model.traffic.bulk import FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
 from longfat.model.traffic.flow import Process, our_process, read_report
 from longfat.theory.fairness import jain_index
@@ -35,38 +35,46 @@ MODULE = "longfat.guest.transfer"
 _SENDER, _RECEIVER = "raw/{name}.{sender}.json", "raw/{name}.{receiver}.json"
 _ROWS = "streams[*].rows[*]"
 _SOURCES = {
-    "sender_bps": Source(
+    "sender_bps": MetricSource(
         file=_SENDER,
         path="streams[*].sent_bytes",
         formula="sum * 8 / (sending_us / 1e6)",
         over="streams",
     ),
-    "receiver_bps": Source(
+    "receiver_bps": MetricSource(
         file=_RECEIVER,
         path="streams[*].received_bytes",
         formula="sum * 8 / (receiving_us / 1e6)",
         over="streams",
     ),
-    "sent_bytes": Source(file=_SENDER, path="streams[*].sent_bytes", take="sum", over="streams"),
-    "received_bytes": Source(
+    "sent_bytes": MetricSource(
+        file=_SENDER, path="streams[*].sent_bytes", take="sum", over="streams"
+    ),
+    "received_bytes": MetricSource(
         file=_RECEIVER, path="streams[*].received_bytes", take="sum", over="streams"
     ),
-    "retransmits": Source(file=_SENDER, path="streams[*].retransmits", take="sum", over="streams"),
-    "max_cwnd_bytes": Source(file=_SENDER, path=f"{_ROWS}.cwnd_bytes", take="max", over="rows"),
-    "min_rtt_s": Source(
+    "retransmits": MetricSource(
+        file=_SENDER, path="streams[*].retransmits", take="sum", over="streams"
+    ),
+    "max_cwnd_bytes": MetricSource(
+        file=_SENDER, path=f"{_ROWS}.cwnd_bytes", take="max", over="rows"
+    ),
+    "min_rtt_s": MetricSource(
         file=_SENDER,
         path=f"{_ROWS}.rtt_us",
         formula="least that is not 0, / 1e6",
         over="streams",
     ),
-    "mean_rtt_s": Source(
+    "mean_rtt_s": MetricSource(
         file=_SENDER,
         path=f"{_ROWS}.rtt_us",
         formula="mean of each stream's rows that are not 0, then of the streams, / 1e6",
         over="streams",
     ),
-    "max_rtt_s": Source(file=_SENDER, path=f"{_ROWS}.rtt_us", take="max", over="rows", divisor=1e6),
-    "fairness": Source(
+    "max_rtt_s": MetricSource(
+        file=_SENDER, path=f"{_ROWS}.rtt_us", take="max", over="rows", divisor=1e6
+    ),
+    "fairness": MetricSource(
         file=_RECEIVER,
         path="streams[*].received_bytes",
         formula="Jain's index, (sum x)^2 / (n sum x^2)",

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from longfat.errors import InputError, MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Text, Texts, Time
-from longfat.model.metric import Metric, Source, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.traffic.flow import Flow, Process, our_process, read_report
 from longfat.model.units import parse_rate_bps
 
@@ -53,9 +53,9 @@ def _adaptation_problem(text: str) -> str | None:
 _FILE = "raw/{name}.client.json"
 
 
-def _source(formula: str, *, path: str = "segments[*]") -> Source:
+def _source(formula: str, *, path: str = "segments[*]") -> MetricSource:
     """Return a source in the player's report: of each segment its begin, end (ns) and rate."""
-    return Source(file=_FILE, path=path, formula=formula, over=path.removesuffix("[*]"))
+    return MetricSource(file=_FILE, path=path, formula=formula, over=path.removesuffix("[*]"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Video(Flow):
             "startup_s",
             Unit.SECONDS,
             "startup delay",
-            Source(file=_FILE, path="started_ns", divisor=1e9),
+            MetricSource(file=_FILE, path="started_ns", divisor=1e9),
         ),
         Metric("stalls", Unit.COUNT, "stalls", _source("how many", path="stalls[*]")),
         Metric(
