@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from longfat.model.traffic.extraction import Extraction
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "traffic"
-ENDS = {"name": "bulk", "source": "h1", "target": "h2"}
+ENDS: dict[str, Any] = {"name": "bulk", "source": "h1", "target": "h2"}
 PROGRAM = Program(
     **ENDS, run="true", extractions=(Extraction(name="load", json="time_total", unit="ms"),)
 )
