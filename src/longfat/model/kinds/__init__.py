@@ -21,6 +21,7 @@ from longfat.model.kinds.numbers import (
     rate_text,
     size_text,
     time_text,
+    times_text,
 )
 from longfat.model.kinds.words import Flag, Line, OneOf, Text
 
@@ -49,4 +50,5 @@ __all__ = [
     "rate_text",
     "size_text",
     "time_text",
+    "times_text",
 ]

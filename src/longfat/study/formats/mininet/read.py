@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -99,8 +100,14 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
         MininetNetwork(
             title=title or None, network=network, setup=setup, typed=tuple(reader.typed)
         ),
-        tuple(map(printable, reader.notes.texts)),
+        tuple(map(printable, sorted(reader.notes.texts, key=_line_of))),
     )
+
+
+def _line_of(note: str) -> int:
+    """Return the number of a note's line; 0 if it is about the whole script."""
+    match = re.match(r"line (\d{1,9}):", note)
+    return int(match[1]) if match else 0
 
 
 def _text(path: Path) -> bytes:
