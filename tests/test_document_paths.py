@@ -19,6 +19,7 @@ _TOP_FOLDERS = (
     *("benchmarks", "docs", "examples", "kernel", "labs", "src", "studies", "tests", "tools"),
     "web",
 )
+_TEXTS = ("docs", "kernel", "examples", "labs", "studies", "tools")
 _PACKAGE = REPOSITORY / "src/longfat"
 # What Python's packages below src/longfat are called in documents: `execution/runs`.
 _PACKAGES = tuple(sorted(path.name for path in _PACKAGE.iterdir() if path.is_dir()))
@@ -35,14 +36,22 @@ _NOT_OURS = re.compile(
 # Files of readers, of the kernel, and programs that machines have.
 _OF_OTHERS = (
     *("server.py", "lab.py", "topology.py", "my-network.py", "plot_q.sh", "plot_iperf.sh"),
-    *("tcp_cong.c", "tcp_output.c", "syscall.c", "ksft_runner.sh"),
+    *(
+        "tcp_cong.c",
+        "tcp_output.c",
+        "syscall.c",
+        "ksft_runner.sh",
+        "sch_netem.c",
+        "run.sh",
+        "bufferbloat.py",
+    ),
 )
 _ENTRY_POINTS = ("longfat.flows", "longfat.labs", "longfat.probes")
 _SKIPPED = re.compile(r"^(docs/reproduced\.md|CHANGELOG\.md)$")
 
 
 def _documents() -> Iterator[tuple[str, str]]:
-    for pattern in ("*.md", "docs/**/*.md", "kernel/**/*.md", "examples/**/*.md", "tools/*.md"):
+    for pattern in ("*.md", *(f"{folder}/**/*.md" for folder in _TEXTS)):
         for path in sorted(REPOSITORY.glob(pattern)):
             name = path.relative_to(REPOSITORY).as_posix()
             if not _SKIPPED.search(name):
@@ -147,4 +156,23 @@ def test_links_of_documents_lead_to_files() -> None:
         for target in re.findall(r"\]\(([^()\s#]+)(?:#[^()\s]*)?\)", text):
             if ":" not in target and not ((REPOSITORY / name).parent / target).exists():
                 wrong.append(f"{name}: {target}")
+    assert wrong == []
+
+
+def _anchors(path: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    }
+
+
+def test_anchors_of_documents_are_headings() -> None:
+    wrong = []
+    for name, text in _documents():
+        for target, anchor in re.findall(r"\]\(([^()\s#:]*\.md|)#([^()\s]+)\)", text):
+            page = (REPOSITORY / name).parent / target if target else REPOSITORY / name
+            if page.is_file() and anchor not in _anchors(page):
+                wrong.append(f"{name}: {target}#{anchor}")
     assert wrong == []
