@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
+_LINE = re.compile(r"line (\d{1,9}):")
 _MOST_PARTS = 20_000  # as in the stand-in, whose output may be forged
 
 
@@ -100,14 +101,15 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
         MininetNetwork(
             title=title or None, network=network, setup=setup, typed=tuple(reader.typed)
         ),
-        tuple(map(printable, sorted(reader.notes.texts, key=_line_of))),
+        tuple(map(printable, _by_line(reader.notes.texts))),
     )
 
 
-def _line_of(note: str) -> int:
-    """Return the number of a note's line; 0 if it is about the whole script."""
-    match = re.match(r"line (\d{1,9}):", note)
-    return int(match[1]) if match else 0
+def _by_line(notes: Sequence[str]) -> list[str]:
+    """Return notes with those about lines in the lines' order; the others stay where they are."""
+    lines = {note: int(match[1]) for note in notes if (match := _LINE.match(note))}
+    ordered = iter(sorted(lines, key=lambda note: lines[note]))
+    return [next(ordered) if note in lines else note for note in notes]
 
 
 def _text(path: Path) -> bytes:
