@@ -3,7 +3,8 @@
     python -m tools.reference           # writes the tables anew
     python -m tools.reference --check   # says which are not as they would be
 
-A table of fields stands between `<!-- fields: NAME -->` and `<!-- end of fields -->`, and that
+A table of fields stands between `<!-- fields: NAME -->` and `<!-- end of fields -->`, one of the
+metrics of a tool or probe between `<!-- metrics: NAME -->` and `<!-- end of metrics -->`, and that
 of the calls of a session between `<!-- calls -->` and `<!-- end of calls -->`.
 """
 
@@ -17,8 +18,9 @@ from pathlib import Path
 from longfat.live.rpc.calls import CALLS
 from longfat.model.events import LinkChange
 from longfat.model.fields import Field, fields_of
+from longfat.model.metric import Metric
 from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments, Network
-from longfat.model.probes import Capture
+from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes.probe import Sampled
 from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer, Video
 from longfat.model.traffic.extraction import Extraction
@@ -28,6 +30,7 @@ from longfat.study.grading.model import Exercise, Grading, Late, Limits, Part
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _TABLE = re.compile(r"(<!-- fields: (\S+) -->\n).*?(<!-- end of fields -->)", re.DOTALL)
+_METRICS = re.compile(r"(<!-- metrics: (\S+) -->\n).*?(<!-- end of metrics -->)", re.DOTALL)
 _CALLS = re.compile(r"(<!-- calls -->\n).*?(<!-- end of calls -->)", re.DOTALL)
 
 
@@ -64,6 +67,12 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "exercise": fields_of(Exercise).values(),
 }
 
+METRICS: Mapping[str, Iterable[Metric]] = {
+    **{flow.tool: flow.metrics for flow in (Iperf3, Transfer, Ping, Requests, Cbr, Video)},
+    "program": Program(name="load", source="h1", target="h2", run="true").metrics,
+    **{probe.kind: probe.metrics for probe in (Queue, Tcp, Rate, Capture)},
+}
+
 
 def table(fields: Iterable[Field]) -> str:
     """Return a Markdown table of fields."""
@@ -71,6 +80,19 @@ def table(fields: Iterable[Field]) -> str:
     for field in fields:
         cells = (f"`{field.key}`", field.about.help, field.kind.limits, field.without)
         rows.append("| " + " | ".join(cells) + " |")
+    return "".join(f"{row}\n" for row in rows)
+
+
+def metrics_table(metrics: Iterable[Metric]) -> str:
+    """Return a Markdown table of metrics and their sources."""
+    rows = ["| metric | meaning | file | path | computed |", "|---|---|---|---|---|"]
+    for metric in metrics:
+        assert metric.source is not None
+        file = metric.source.file.replace("{name}", "NAME")
+        file = file.replace("{sender}", "SENDER").replace("{receiver}", "RECEIVER")
+        cells = (f"`{metric.name}`", metric.title, f"`{file}`", f"`{metric.source.path}`")
+        computed = metric.source.describe().replace("|", "\\|")
+        rows.append("| " + " | ".join((*cells, computed)) + " |")
     return "".join(f"{row}\n" for row in rows)
 
 
@@ -90,6 +112,9 @@ def calls_table() -> str:
 def renewed(text: str) -> str:
     """Return a page with its tables made anew."""
     text = _TABLE.sub(lambda found: f"{found[1]}{table(TABLES[found[2]])}{found[3]}", text)
+    text = _METRICS.sub(
+        lambda match: f"{match[1]}{metrics_table(METRICS[match[2]])}{match[3]}", text
+    )
     return _CALLS.sub(lambda found: f"{found[1]}{calls_table()}{found[2]}", text)
 
 

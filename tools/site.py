@@ -78,7 +78,7 @@ EXPLANATION = (
         "platforms",
         "peers",
     ),
-    *("kernel-patches", "contributing"),
+    *("decisions/index", "kernel-patches", "contributing"),
 )
 """The pages of three of the four parts; the fourth are the labs."""
 
@@ -155,7 +155,9 @@ def pages(top: Path) -> dict[str, str]:
     """
     found = {"README.md": "index", "CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog"}
     found["kernel/patches/README.md"] = "kernel-patches"
-    found |= {f"docs/{one.name}": one.stem for one in sorted((top / "docs").glob("*.md"))}
+    for page in sorted((top / "docs").rglob("*.md")):
+        name = page.relative_to(top / "docs").as_posix()
+        found[f"docs/{name}"] = name.removesuffix(".md")
     for group in ("labs", "studies"):
         for folder in sorted({text.parent for text in (top / group).rglob("text.md")}):
             for code, text in find_texts(folder).items():
@@ -270,6 +272,10 @@ def write_source(folder: Path, *, top: Path = _TOP, results: bool = False) -> No
     shutil.copytree(top / "docs/images", folder / "images")
     # The README names its pictures from the top.
     shutil.copytree(top / "docs/images", folder / "docs/images")
+    decisions = sorted(name for name in names.values() if re.match(r"decisions/\d", name))
+    with (folder / "decisions/index.md").open("a", encoding="utf-8") as page_of_decisions:
+        inner = [name.removeprefix("decisions/") for name in decisions]
+        page_of_decisions.write(_contents("Decisions", inner))
     (folder / "commands.md").write_text(command_pages(commands), encoding="utf-8")
     (folder / "api.md").write_text(_API, encoding="utf-8")
     (folder / "conf.py").write_text(_CONFIGURATION.format(version=__version__), encoding="utf-8")

@@ -16,7 +16,7 @@ from typing import ClassVar
 from longfat.errors import MachineError
 from longfat.model.fields import declare
 from longfat.model.kinds import Integer, Size, Time
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.traffic import Flow
 from longfat.model.traffic.flow import Process
 
@@ -48,6 +48,14 @@ time.sleep(float(wait_s))
 """
 
 
+_FILE = "raw/{name}.received.txt"
+_DELAY = r"^\d+ (\d+)$"  # a line is a number and a delay in nanoseconds
+
+
+def _delay_source(take: str) -> MetricSource:
+    return MetricSource(file=_FILE, path=_DELAY, take=take, divisor=1e9, over="datagrams")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneWayDelay(Flow):
     """Datagrams at a steady interval, whose delays the target tells.
@@ -61,11 +69,21 @@ class OneWayDelay(Flow):
     tool: ClassVar[str] = "owd"
     needs: ClassVar[tuple[str, ...]] = ("python3",)
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("min_s", Unit.SECONDS, "least one-way delay"),
-        Metric("avg_s", Unit.SECONDS, "mean one-way delay"),
-        Metric("max_s", Unit.SECONDS, "largest one-way delay"),
-        Metric("loss", Unit.FRACTION, "loss"),
-        Metric("received", Unit.COUNT, "datagrams"),
+        Metric("min_s", Unit.SECONDS, "least one-way delay", _delay_source("min")),
+        Metric("avg_s", Unit.SECONDS, "mean one-way delay", _delay_source("mean")),
+        Metric("max_s", Unit.SECONDS, "largest one-way delay", _delay_source("max")),
+        Metric(
+            "loss",
+            Unit.FRACTION,
+            "loss",
+            MetricSource(file=_FILE, path=_DELAY, formula="1 - lines / count", over="datagrams"),
+        ),
+        Metric(
+            "received",
+            Unit.COUNT,
+            "datagrams",
+            MetricSource(file=_FILE, path=_DELAY, formula="how many lines", over="datagrams"),
+        ),
     )
 
     count: int = declare(

@@ -10,6 +10,7 @@ import click
 from longfat.cli.completion import complete_study
 from longfat.cli.console import echo, stderr, write_target
 from longfat.cli.options import json_option
+from longfat.common.terminal_text import relative_path
 from longfat.errors import InputError
 from longfat.study.formats.convert import SUFFIXES, convert_text
 from longfat.study.formats.open import open_network
@@ -43,7 +44,7 @@ def convert(
     .svg, .png or .pdf a picture of the topology. What the format cannot express is listed
     on standard error.
     """
-    path = find_study(source)
+    path = relative_path(find_study(source))
     if target.suffix in _PICTURES:
         content, warnings = _picture(path, target.suffix, case=case, arguments=arguments)
     elif target.suffix in SUFFIXES:

@@ -194,8 +194,8 @@ def _show(report: Report) -> None:
     result = report.result
     if result is not None and result.passed and result.deviation_s is not None:
         line.append(
-            f"  {result.packets} packets, at most {_time_text(result.deviation_s)} off,"
-            f" line {result.deviation_line}",
+            f"  {result.packets} packets, largest deviation {_time_text(result.deviation_s)}"
+            f" in line {result.deviation_line}, within the tolerance",
             style="dim",
         )
     console = stdout()

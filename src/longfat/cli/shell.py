@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +17,7 @@ from longfat.cli.options import (
     seed_option,
     study_kernel_option,
 )
+from longfat.common.terminal_text import relative_path
 from longfat.live.folders import check_places, read_bind
 from longfat.live.shell import REAL_TIME, hold, open_live, plan_session, run_script
 from longfat.live.shell.terminal import end_orderly
@@ -81,7 +81,7 @@ def shell(
             return run(plan, folders, work, node=node, pace=pace)
         finally:
             if holds_files(work) and work.shared is not None:
-                _status(f"files are in {_shown(work.shared.path)}")
+                _status(f"files are in {relative_path(work.shared.path)}")
 
 
 def _run_script(
@@ -115,7 +115,7 @@ def _run_terminal(
             _status(f"{took}, Linux {live.session.kernel.release}; type help for the commands")
             _status(f"for another terminal: longfat attach {name}")
             if work.shared is not None:
-                _status(f"files that you make are kept in {_shown(work.shared.path)}")
+                _status(f"files that you make are kept in {relative_path(work.shared.path)}")
             if pace is None:
                 _status("a command takes its real time; Ctrl-] skips to its end")
 
@@ -131,12 +131,6 @@ def _run_terminal(
         finally:
             virtual_s, wall_s = live.session.now_s, time.monotonic() - started_s
             _status(f"ended at {virtual_s:.6f} s of virtual time, after {wall_s:.1f} s")
-
-
-def _shown(path: Path) -> str:
-    """Return a folder's path as the user sees it: from here, if it is below."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _summary(plan: Plan) -> str:

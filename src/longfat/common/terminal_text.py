@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TextIO
 
 # C0 but for tab and newline, DEL and C1; marks and controls of the direction of writing; line
@@ -64,6 +65,15 @@ class TerminalStream:
         """Write texts."""
         for line in lines:
             self.write(line)
+
+
+def relative_path(path: Path) -> Path:
+    """Return a path as its user sees it: relative to the current folder, if it is below it."""
+    try:
+        here = Path.cwd()
+    except OSError:  # the current folder was removed
+        return path
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _escape_unencodable(error: UnicodeError) -> tuple[str | bytes, int]:

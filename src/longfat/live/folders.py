@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # The guest's own file systems: the host's files there are not visible.
 _ITS_OWN = tuple(Path(place) for place in ("/tmp", "/var/tmp", "/run", "/dev", "/proc", "/sys"))
 
+# Folders of the host's system, which nobody should bind.
+_SYSTEM_FOLDERS = frozenset((name,) for name in ("etc", "boot", "dev", "proc", "sys", "run"))
+
 # Folders that a machine cannot work without.
 _NEEDED = tuple(Path(place) for place in ("/", "/dev", "/proc", "/sys", "/run", "/run/longfat"))
 
@@ -162,6 +165,8 @@ def hidden_arguments(
 ) -> list[str]:
     """Return the words of a command that name files of the host which it does not see.
 
+    Files of the system, such as those of /etc, are left out: the machine has its own.
+
     Args:
         words: the program and its arguments.
         here: the current directory of the user.
@@ -170,6 +175,8 @@ def hidden_arguments(
 
     def is_hidden(word: str) -> bool:
         path = here / word
+        if path.is_absolute() and path.parts[1:2] in _SYSTEM_FOLDERS:
+            return False
         try:
             if "/" not in word and "." not in word:
                 return False  # a program, or not the name of a file

@@ -42,7 +42,7 @@ def test_nothing_is_no_number() -> None:
     found = _moment("tcp", table(*ROWS), table(*other))
     assert found.seen == (
         Seen("cwnd_bytes", "200 bytes", "none"),
-        Seen("rtt_s", "20ms", "20010us"),
+        Seen("rtt_s", "20ms", "20.01ms"),
     )
 
 

@@ -65,6 +65,26 @@ def test_one_seed_is_said_to_be_one_seed(made: Made) -> None:
     assert "5-95 %" not in text
 
 
+@pytest.mark.parametrize("label", ["6.12", "seeds 11-20"])
+def test_the_last_column_is_whole_at_80_columns(made: Made, label: str) -> None:
+    key = "bulk.fairness"
+    metrics = {RATE: LOW, key: [0.0000123, 0.123, 0.5, 0.9]}
+    changed = {RATE: HIGH, key: [0.00001, 0.2, 0.4, 0.8]}
+    sides = [
+        make_side(label, {"x": made(values, first=first)})
+        for values, first in ((metrics, 1), (changed, 11))
+    ]
+    console = Console(width=80, force_terminal=False)
+    with console.capture() as captured:
+        print_compared(compare_sides(sides), console=console)
+    lines = captured.get().splitlines()
+    (head,) = (line for line in lines if line.startswith("metric"))
+    assert head.split()[-1] == "real"
+    rows = lines[lines.index(head) + 1 :]
+    assert {row.split()[-1] for row in rows if "receiver" in row} <= {"yes", "no"}
+    assert all(len(row) <= 80 for row in rows)
+
+
 def test_too_few_seeds(made: Made) -> None:
     text = printed({"x": made({RATE: LOW[:3]})}, {"x": made({RATE: HIGH[:3]}, first=7)})
     assert "Too few seeds to judge significance" in text

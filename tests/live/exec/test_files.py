@@ -63,6 +63,7 @@ def test_words_that_name_hidden_files(tmp_path: Path) -> None:
     assert hidden_arguments(words, here=tmp_path, shared=[]) == ["script.py", "./plain"]
     shown = [share_folder("/mnt", tmp_path)]
     assert hidden_arguments(words, here=tmp_path, shared=shown) == []
+    assert hidden_arguments(["/etc/hosts"], here=tmp_path, shared=[]) == []
 
 
 def test_what_a_command_does_not_see_is_said(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from longfat.analysis.verdict import Verdict, evaluate
 from longfat.cli.render.verdict import print_verdict
 from longfat.execution.runs import load_run
 from longfat.output.report import rendering
-from longfat.output.report.case_table import case_table
+from longfat.output.report.case_table import _text, case_table
 from longfat.output.report.files import write_report
 from longfat.output.report.values import report_scope
 from longfat.study import read_study
@@ -383,3 +383,9 @@ def test_a_cell_of_a_heat_map_tells_its_value_and_an_empty_one_that_it_has_none(
     assert told == ["rtt mean RTT: 4.0 ms", "rtt: 10ms", "buffer: 64KB"]
     told = place(page, plots.first, 0.5, (rows.index("256KB") + 0.5) / 5)
     assert told[0] == "rtt mean RTT: no value"
+
+
+def test_a_small_number_among_large_ones_is_a_decimal() -> None:
+    assert _text(0.4712, 0) == "0.47"
+    assert _text(191.2, 0) == "191"
+    assert _text(0.0, 0) == "0"

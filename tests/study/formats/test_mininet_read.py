@@ -375,3 +375,23 @@ def test_the_stand_in_answers_as_mininet_does(tmp_path: Path) -> None:
     assert theirs.returncode == 0, theirs.stderr
     assert len(ours.splitlines()) > 100
     assert ours == theirs.stdout
+
+
+def test_warnings_are_in_the_order_of_lines_and_a_pause_is_left_out(tmp_path: Path) -> None:
+    script = (
+        NET
+        + """
+net.addLink(h1, s1)
+net.start()
+h1.cmd("sleep 0.1")
+h1.cmd("ping -c 1 10.0.0.9")
+net.pingAll()
+h1.cmd("ip link set lo up")
+h1.cmd("ping -c 2 10.0.0.9")
+"""
+    )
+    found, warnings = read(script, tmp_path)
+    assert found.setup == (Command(node="h1", line="ip link set lo up"),)
+    lines = [int(one.split()[1].rstrip(":")) for one in warnings if one.startswith("line ")]
+    assert len(lines) >= 3
+    assert lines == sorted(lines)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from longfat.errors import InputError
 from longfat.model.case import Case, Command, File
-from longfat.model.kinds import percent_text, rate_text, size_text, time_text
+from longfat.model.kinds import percent_text, rate_text, size_text, time_text, times_text
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
@@ -359,3 +359,9 @@ def test_what_stands_in_the_drawing_comes_back(tmp_path: Path) -> None:
     )
     assert drawing.summary == "2 notes, 2 groups and colours"
     assert "drawing" not in study_text(title="x", case=case, drawing=Drawing())
+
+
+def test_times_of_a_pair_have_one_unit() -> None:
+    assert times_text([0.0361, 0.035]) == ["36.1ms", "35ms"]
+    assert times_text([0.020001, 0.02]) == ["20.001ms", "20ms"]
+    assert times_text([2.0, 3.5]) == ["2s", "3.5s"]

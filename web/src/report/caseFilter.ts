@@ -51,7 +51,7 @@ function numberText(value: number, digits: number): string {
   }
   const text = format.format(value);
   // A small number among large ones would be rounded to 0.
-  return value !== 0 && !/[1-9]/.test(text) ? value.toExponential(1) : text;
+  return value !== 0 && !/[1-9]/.test(text) ? String(Number(value.toPrecision(2))) : text;
 }
 
 /** A filter of numbers: `> 10`, `<= 5`, `3-8`, `5`; null if it is invalid. */

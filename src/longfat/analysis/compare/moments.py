@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.timeseries.sources import in_run_time
 from longfat.common.extras import lazy
-from longfat.model.kinds import time_text
+from longfat.model.kinds import time_text, times_text
 from longfat.model.metric import Unit
 from longfat.model.probes.columns import REAL, TIME, WHOLE, Column, make_table
 from longfat.model.traffic import Bulk
@@ -212,6 +212,8 @@ def _unit(table: pa.Table, column: str) -> str:
 
 
 def _seen(column: str, values: Sequence[Any], unit: str) -> Seen:
+    if unit == "s" and all(value is not None and value >= 0 for value in values):
+        return Seen(column, *times_text(values))
     before, after = (_text(value, unit) for value in values)
     if before == after:  # what differs little must look different
         before, after = (f"{value!r} {unit}".rstrip() for value in values)

@@ -30,9 +30,9 @@ from longfat.cli.render.tables import GAP, grid_table, plain_table, print_headin
 from longfat.output.report.values import BAND, band_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
     from rich.table import Table
 
     from longfat.analysis.compare.changes import Change
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _NARROW = 92  # columns below which a table of bands needs smaller gaps
 _WIDE = 110  # columns from which p and the share of B > A have room
 _MIN_LABEL = 17  # "  retransmissions", whole
+_NARROW_LABEL = 8  # where that has no room beside the other columns
 
 # What is longer drowns what matters; --all prints it whole.
 _MAX_CHANGES = 15
@@ -247,20 +248,25 @@ def _chosen(rows: Sequence[Difference]) -> Sequence[Difference]:
     return [one for one in rows if id(one) in kept]
 
 
-def _table(contrast: Contrast, chosen: Iterable[Difference], width: int) -> Table:
+def _table(contrast: Contrast, chosen: Sequence[Difference], width: int) -> Table:
     many = any(max(len(pair.a), len(pair.b)) > 1 for pair in contrast.matching.pairs)
     wide = many and width >= _WIDE
-    table = plain_table(gap=1 if many and width < _NARROW else GAP)
-    table.add_column("metric", overflow="fold", min_width=_MIN_LABEL)
+    gap = 1 if many and width < _NARROW else GAP
     labels = [contrast.a.label, contrast.b.label]
     if max(map(len, labels)) > _MAX_HEAD_LENGTH:
         labels = ["A", "B"]
     heads = [head for label in labels for head in ([label, BAND] if many else [label])]
-    heads += ["change", *(["B > A", "adj. p"] if wide else [])]
-    for head in heads:
-        table.add_column(Text(head), justify="right", no_wrap=True)
-    if many:
-        table.add_column("real", no_wrap=True)
+    heads += ["change", *(["B > A", "adj. p"] if wide else []), *(["real"] if many else [])]
+    cells = {id(row): _cells(row, many=many, wide=wide) for row in chosen}
+    widths = [max(map(len, column)) for column in zip(heads, *cells.values(), strict=True)]
+    # The metric's name is wrapped before a column of values is cut.
+    room = width - sum(widths) - gap * len(widths)
+    label_width = max(_NARROW_LABEL, min(_MIN_LABEL, room))
+    table = plain_table(gap=gap)
+    table.add_column("metric", overflow="fold", min_width=label_width)
+    for head, least in zip(heads, widths, strict=True):
+        justify: JustifyMethod = "left" if head == "real" else "right"
+        table.add_column(Text(head), justify=justify, no_wrap=True, min_width=least)
     alone = len(contrast.matching.pairs) == 1
     for case, rows in groupby(chosen, key=lambda one: one.case):
         if not alone:
@@ -268,11 +274,10 @@ def _table(contrast: Contrast, chosen: Iterable[Difference], width: int) -> Tabl
             table.add_row(Text(case, style="bold"))
         for row in rows:
             label = row.title if alone else f"  {row.title}"
-            cells = [Text(cell) for cell in _cells(row, many=many, wide=wide)]
+            texts = [Text(cell) for cell in cells[id(row)]]
             if many:
-                style = _STYLES.get(row.significance, "dim")
-                cells.append(Text(SIGNIFICANCE_TEXTS[row.significance], style=style))
-            table.add_row(Text(label), *cells)
+                texts[-1].stylize(_STYLES.get(row.significance, "dim"))
+            table.add_row(Text(label), *texts)
     return table
 
 
@@ -285,4 +290,4 @@ def _cells(row: Difference, *, many: bool, wide: bool) -> list[str]:
     cells.append(change_text(row.change, row.relative, row.unit))
     if wide:
         cells += [superiority_text(row.superiority), p_text(row.adjusted_p)]
-    return cells
+    return [*cells, SIGNIFICANCE_TEXTS[row.significance]] if many else cells

@@ -14,6 +14,9 @@ at() {
   shift
   if (($# == 0)) || [[ $# == 1 && $1 == bash ]]; then
     set -- bash --noprofile --rcfile "$_lf_rc" -i
+  elif [[ " nodes net dump pingall iperf link pause skip pace xterm " == *" $1 "* ]]; then
+    "$@" # the session's own commands do not depend on the node
+    return
   elif [[ $1 == iperf3 ]]; then
     set -- env LD_PRELOAD="$_lf_shim" "$@"
   fi

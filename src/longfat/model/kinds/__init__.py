@@ -19,6 +19,7 @@ from longfat.model.kinds.numbers import (
     rate_text,
     size_text,
     time_text,
+    times_text,
 )
 from longfat.model.kinds.texts import (
     Flag,
@@ -57,4 +58,5 @@ __all__ = [
     "rate_text",
     "size_text",
     "time_text",
+    "times_text",
 ]

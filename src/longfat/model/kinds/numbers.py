@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -164,6 +165,16 @@ def time_text(time_s: float) -> str:
     # People write 200ms and not 0.2s, but 1.5s and not 1500ms.
     found = min(texts, key=lambda text: len(text) + 2 * ("." in text))
     return found if parse_time_s(found) == time_s else f"{time_s!r}s"
+
+
+def times_text(times_s: Sequence[float]) -> list[str]:
+    """Return times in one unit, the one in which they are shortest together."""
+    exact = [Decimal(repr(float(time_s))) for time_s in times_s]
+    units = [
+        [format(time.scaleb(power).normalize(), "f") + unit for time in exact]
+        for unit, power in _TIME_STEPS
+    ]
+    return min(units, key=lambda texts: sum(len(text) + 2 * ("." in text) for text in texts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from longfat.common.extras import lazy
 from longfat.errors import MachineError
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Integer, Name, Size, Text
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, Unit, series
 from longfat.model.probes.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.model.probes.probe import Probe
 from longfat.model.probes.samples import UNREADABLE
@@ -92,10 +92,32 @@ class Capture(Probe):
     needs: ClassVar[tuple[str, ...]] = ("tcpdump",)
     columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("packets", Unit.COUNT, "packets"),
-        Metric("window_raw", Unit.COUNT, "window field"),
-        Metric("window_shift", Unit.COUNT, "window shift"),
-        Metric("window_bytes", Unit.BYTES, "largest window"),
+        Metric(
+            "packets",
+            Unit.COUNT,
+            "packets",
+            series("time_s", "how many rows: packets of TCP and UDP"),
+        ),
+        Metric(
+            "window_raw",
+            Unit.COUNT,
+            "window field",
+            series("window_raw", "the field of the packet with the largest window_bytes"),
+        ),
+        Metric(
+            "window_shift",
+            Unit.COUNT,
+            "window shift",
+            series(
+                "window_shift", "the shift of the packet with the largest window_bytes (RFC 7323)"
+            ),
+        ),
+        Metric(
+            "window_bytes",
+            Unit.BYTES,
+            "largest window",
+            series("window_bytes", "largest window_raw * 2^window_shift"),
+        ),
     )
 
     of: str = declare(

@@ -66,7 +66,7 @@ class Probe(ABC):
 
     @abstractmethod
     def order(self, *, network: Network, flows: Sequence[Flow]) -> dict[str, Any]:
-        """Return what the guest is to do, as plain data; `longfat.guest.probe` reads it.
+        """Return what the guest is to do, as plain data; `longfat.guest.probes` reads it.
 
         Args:
             network: the case's network.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.common.extras import lazy
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, Unit, series
 from longfat.model.probes.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.model.probes.probe import Sampled
 from longfat.model.probes.samples import attributes, growth, read_samples, weights
@@ -121,15 +121,57 @@ class Queue(Sampled):
     sample_bytes: ClassVar[float] = 510
     columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("mean_bytes", Unit.BYTES, "mean backlog"),
-        Metric("peak_bytes", Unit.BYTES, "largest backlog"),
-        Metric("peak_packets", Unit.COUNT, "largest backlog in packets"),
+        Metric(
+            "mean_bytes",
+            Unit.BYTES,
+            "mean backlog",
+            series(
+                "backlog_bytes",
+                "mean over time of all interfaces' sum; a sample is gnet_stats_queue.backlog",
+            ),
+        ),
+        Metric(
+            "peak_bytes",
+            Unit.BYTES,
+            "largest backlog",
+            series(
+                "backlog_bytes",
+                "largest of all interfaces' sum; a sample is gnet_stats_queue.backlog",
+            ),
+        ),
+        Metric(
+            "peak_packets",
+            Unit.COUNT,
+            "largest backlog in packets",
+            series(
+                "backlog_packets",
+                "largest of all interfaces' sum; a sample is gnet_stats_queue.qlen",
+            ),
+        ),
         *(
-            Metric(f"p{percent}_packets", Unit.COUNT, f"backlog in packets, {percent}th percentile")
+            Metric(
+                f"p{percent}_packets",
+                Unit.COUNT,
+                f"backlog in packets, {percent}th percentile",
+                series(
+                    "backlog_packets",
+                    f"{percent}th percentile over time of all interfaces' sum",
+                ),
+            )
             for percent in PERCENTILES
         ),
-        Metric("drops", Unit.COUNT, "drops"),
-        Metric("marks", Unit.COUNT, "marks"),
+        Metric(
+            "drops",
+            Unit.COUNT,
+            "drops",
+            series("drops", "growth of gnet_stats_queue.drops over all interfaces"),
+        ),
+        Metric(
+            "marks",
+            Unit.COUNT,
+            "marks",
+            series("marks", "growth of the qdisc's own count of ECN marks over all interfaces"),
+        ),
     )
 
     def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:

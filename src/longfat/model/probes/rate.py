@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.common.extras import lazy
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, Unit, series
 from longfat.model.probes.columns import TEXT, TIME, WHOLE, Column, make_table
 from longfat.model.probes.probe import Sampled
 from longfat.model.probes.samples import attributes, growth, read_samples
@@ -51,10 +51,34 @@ class Rate(Sampled):
     sample_bytes: ClassVar[float] = 260
     columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("rx_bps", Unit.BPS, "received"),
-        Metric("tx_bps", Unit.BPS, "sent"),
-        Metric("rx_drops", Unit.COUNT, "drops at reception"),
-        Metric("tx_drops", Unit.COUNT, "drops at sending"),
+        Metric(
+            "rx_bps",
+            Unit.BPS,
+            "received",
+            series(
+                "rx_bytes", "growth of rtnl_link_stats64.rx_bytes over all interfaces * 8 / time"
+            ),
+        ),
+        Metric(
+            "tx_bps",
+            Unit.BPS,
+            "sent",
+            series(
+                "tx_bytes", "growth of rtnl_link_stats64.tx_bytes over all interfaces * 8 / time"
+            ),
+        ),
+        Metric(
+            "rx_drops",
+            Unit.COUNT,
+            "drops at reception",
+            series("rx_drops", "growth of rtnl_link_stats64.rx_dropped over all interfaces"),
+        ),
+        Metric(
+            "tx_drops",
+            Unit.COUNT,
+            "drops at sending",
+            series("tx_drops", "growth of rtnl_link_stats64.tx_dropped over all interfaces"),
+        ),
     )
 
     def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:

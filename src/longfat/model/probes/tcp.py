@@ -17,7 +17,7 @@ from longfat.common.extras import lazy
 from longfat.common.suggest import listed, nearest
 from longfat.model.fields import narrowed
 from longfat.model.kinds import Names
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, Unit, series
 from longfat.model.probes.columns import REAL, TEXT, TIME, WHOLE, YES_NO, Column, make_table
 from longfat.model.probes.probe import Sampled
 from longfat.model.probes.samples import attributes, read_samples, weights
@@ -138,14 +138,60 @@ class Tcp(Sampled):
         Sampled, "of", Names(what="the name of a flow over TCP, or a list of them")
     )
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("mean_cwnd_bytes", Unit.BYTES, "mean cwnd"),
-        Metric("peak_cwnd_bytes", Unit.BYTES, "largest cwnd"),
-        Metric("mean_rtt_s", Unit.SECONDS, "mean RTT"),
-        Metric("peak_rtt_s", Unit.SECONDS, "largest RTT"),
-        Metric("peak_send_window_bytes", Unit.BYTES, "largest window offered"),
-        Metric("rwnd_limited", Unit.FRACTION, "share limited by the receive window"),
-        Metric("sndbuf_limited", Unit.FRACTION, "share limited by the send buffer"),
-        Metric("retransmits", Unit.COUNT, "retransmissions"),
+        Metric(
+            "mean_cwnd_bytes",
+            Unit.BYTES,
+            "mean cwnd",
+            series("cwnd_bytes", "mean over time; a sample is tcpi_snd_cwnd * tcpi_snd_mss"),
+        ),
+        Metric(
+            "peak_cwnd_bytes",
+            Unit.BYTES,
+            "largest cwnd",
+            series("cwnd_bytes", "largest; a sample is tcpi_snd_cwnd * tcpi_snd_mss"),
+        ),
+        Metric(
+            "mean_rtt_s",
+            Unit.SECONDS,
+            "mean RTT",
+            series("rtt_s", "mean over time; a sample is tcpi_rtt / 1e6"),
+        ),
+        Metric(
+            "peak_rtt_s",
+            Unit.SECONDS,
+            "largest RTT",
+            series("rtt_s", "largest; a sample is tcpi_rtt / 1e6"),
+        ),
+        Metric(
+            "peak_send_window_bytes",
+            Unit.BYTES,
+            "largest window offered",
+            series("send_window_bytes", "largest; a sample is tcpi_snd_wnd"),
+        ),
+        Metric(
+            "rwnd_limited",
+            Unit.FRACTION,
+            "share limited by the receive window",
+            series(
+                "rwnd_limited_s, busy_s",
+                "sum of the streams' tcpi_rwnd_limited / sum of their tcpi_busy_time",
+            ),
+        ),
+        Metric(
+            "sndbuf_limited",
+            Unit.FRACTION,
+            "share limited by the send buffer",
+            series(
+                "sndbuf_limited_s, busy_s",
+                "sum of the streams' tcpi_sndbuf_limited / sum of their tcpi_busy_time",
+            ),
+        ),
+        Metric(
+            "retransmits",
+            Unit.COUNT,
+            "retransmissions",
+            series("retransmits", "sum of the streams' last tcpi_total_retrans"),
+        ),
     )
 
     def target_problem(

@@ -56,7 +56,7 @@ TCP_METRICS = (
     Metric("mean_rtt_s", Unit.SECONDS, "mean RTT"),
     Metric("max_rtt_s", Unit.SECONDS, "largest RTT"),
 )
-"""What is measured of TCP streams together."""
+"""What is measured of TCP streams together; each tool adds the sources."""
 
 FAIRNESS = Metric("fairness", Unit.FRACTION, "fairness")
 """How evenly streams shared what was received: Jain's index."""

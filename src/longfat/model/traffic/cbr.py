@@ -19,7 +19,7 @@ from typing import ClassVar, Literal
 from longfat.errors import MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Integer, Rate, Size, Time
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, MetricSource, Unit, from_source
 from longfat.model.spread import quantile
 from longfat.model.traffic.flow import Flow, Process, our_process, read_report
 from longfat.theory.e_model import call_quality
@@ -52,24 +52,83 @@ class Cbr(Flow):
 
     tool: ClassVar[str] = "cbr"
     needs: ClassVar[tuple[str, ...]] = ()
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("sent", Unit.COUNT, "datagrams"),
-        Metric("received", Unit.COUNT, "received"),
-        Metric("loss", Unit.FRACTION, "loss"),
-        Metric("longest_loss", Unit.COUNT, "longest run of losses"),
-        Metric("duplicates", Unit.COUNT, "duplicates"),
-        Metric("reordered", Unit.FRACTION, "reordered"),
-        Metric("min_s", Unit.SECONDS, "least one-way delay"),
-        Metric("mean_s", Unit.SECONDS, "mean one-way delay"),
-        Metric("p95_s", Unit.SECONDS, "one-way delay, 95th percentile"),
-        Metric("p99_s", Unit.SECONDS, "one-way delay, 99th percentile"),
-        Metric("max_s", Unit.SECONDS, "largest one-way delay"),
-        Metric("jitter_s", Unit.SECONDS, "jitter (RFC 3550), mean"),
-        Metric("max_jitter_s", Unit.SECONDS, "jitter (RFC 3550), largest"),
-        Metric("playout_s", Unit.SECONDS, "delay at which it is played"),
-        Metric("late", Unit.FRACTION, "too late to be played"),
-        Metric("r", Unit.COUNT, "rating factor R"),
-        Metric("mos", Unit.COUNT, "MOS"),
+    metrics: ClassVar[tuple[Metric, ...]] = from_source(
+        MetricSource(file="raw/{name}.server.json", path="datagrams[*]", over="datagrams"),
+        # An entry is number, sent, arrived; the times are in nanoseconds.
+        (
+            (
+                "sent",
+                Unit.COUNT,
+                "datagrams",
+                "the number of datagrams of the flow, time / interval",
+            ),
+            ("received", Unit.COUNT, "received", "how many different numbers there are"),
+            ("loss", Unit.FRACTION, "loss", "1 - received / sent"),
+            (
+                "longest_loss",
+                Unit.COUNT,
+                "longest run of losses",
+                "most numbers in a row that are missing",
+            ),
+            ("duplicates", Unit.COUNT, "duplicates", "entries - received"),
+            (
+                "reordered",
+                Unit.FRACTION,
+                "reordered",
+                "entries with a number below one that came before (RFC 4737), / entries",
+            ),
+            ("min_s", Unit.SECONDS, "least one-way delay", "least (arrived - sent) / 1e9"),
+            ("mean_s", Unit.SECONDS, "mean one-way delay", "mean of (arrived - sent) / 1e9"),
+            (
+                "p95_s",
+                Unit.SECONDS,
+                "one-way delay, 95th percentile",
+                "95th percentile of (arrived - sent) / 1e9",
+            ),
+            (
+                "p99_s",
+                Unit.SECONDS,
+                "one-way delay, 99th percentile",
+                "99th percentile of (arrived - sent) / 1e9",
+            ),
+            (
+                "max_s",
+                Unit.SECONDS,
+                "largest one-way delay",
+                "largest (arrived - sent) / 1e9",
+            ),
+            (
+                "jitter_s",
+                Unit.SECONDS,
+                "jitter (RFC 3550), mean",
+                "mean over the arrivals of J, where J += (|D| - J) / 16 (RFC 3550)",
+            ),
+            (
+                "max_jitter_s",
+                Unit.SECONDS,
+                "jitter (RFC 3550), largest",
+                "largest J, where J += (|D| - J) / 16 (RFC 3550)",
+            ),
+            (
+                "playout_s",
+                Unit.SECONDS,
+                "delay at which it is played",
+                "least delay + the flow's buffer; without that, the delay with the largest R",
+            ),
+            (
+                "late",
+                Unit.FRACTION,
+                "too late to be played",
+                "datagrams with a delay above playout_s, / sent",
+            ),
+            (
+                "r",
+                Unit.COUNT,
+                "rating factor R",
+                "the E-model (ITU-T G.107), from playout_s + interval and the share not played",
+            ),
+            ("mos", Unit.COUNT, "MOS", "the E-model (ITU-T G.107), from R"),
+        ),
     )
 
     time_s: float = declare(

@@ -20,13 +20,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from longfat.errors import InputError
 from longfat.model.fields import declare, fields_of, read_fields, values_of, written_fields
 from longfat.model.kinds import Kind, Line, Text, WrongKindError
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.units import Literal, parse_literal
 
 if TYPE_CHECKING:
     from longfat.model.kinds import Source
 
 STDOUT, STDERR = "stdout", "stderr"
+REPORT_FILE = "raw/{name}.client.txt.err"
+"""The file of a run whose last line has what the machine read; see `MetricSource`."""
 _FORMATS = ("json", "csv", "regex")
 _MOST_METRICS = 50
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
@@ -175,11 +177,29 @@ class Extraction:
         unit = unit_of(self.unit).unit
         plain = unit in (Unit.FRACTION, Unit.COUNT)
         ending = "" if plain or self.name.endswith(f"_{unit.value}") else f"_{unit.value}"
-        return Metric(f"{self.name}{ending}", unit, self.title or self.name.replace("_", " "))
+        name = f"{self.name}{ending}"
+        return Metric(name, unit, self.title or self.name.replace("_", " "), self._source(name))
+
+    def _source(self, name: str) -> MetricSource:
+        """Return the last line of the report, and what the machine read from the output."""
+        form = self._form
+        read = f"{form} {getattr(self, form)} of {self.of}, {self.take}"
+        factor = 1.0 if self.take == "count" else unit_of(self.unit).value
+        scaled = "" if factor == 1 else f", * {factor:g}"
+        return MetricSource(
+            file=REPORT_FILE,
+            path=f'"{name}": ([^,}}]+)',
+            formula=f"the number in the last line; the machine reads it: {read}{scaled}",
+        )
+
+    @property
+    def _form(self) -> str:
+        (form,) = (form for form in _FORMATS if getattr(self, form) is not None)
+        return form
 
     def order(self) -> dict[str, Any]:
         """Return what the guest is to look for, as plain data."""
-        (form,) = (form for form in _FORMATS if getattr(self, form) is not None)
+        form = self._form
         counted = self.take == "count"
         return {
             "name": self.metric.name,

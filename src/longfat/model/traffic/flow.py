@@ -158,8 +158,8 @@ class Flow(ABC):
         start_s: when it starts, in seconds after the traffic's start, or
             after the end of the flow named by `after`.
         start_spread_s: it starts up to that much later, in seconds, as the
-            seed decides: two flows that start at the same instant may march
-            in step, as no two hosts of the world do.
+            seed decides: flows that start at the same instant can stay
+            synchronised, unlike real hosts.
         after: the flow whose end it waits for, if any.
         args: further arguments, passed through to the tool as they are.
 

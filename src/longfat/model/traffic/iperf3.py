@@ -17,7 +17,7 @@ from longfat.common.decoding import MAX_RAW_BYTES, describe, parse_json, read_js
 from longfat.errors import InputError, MachineError
 from longfat.model.fields import declare, fields_of, narrowed
 from longfat.model.kinds import Flag, Rate, Time
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, MetricSource, Unit, with_sources
 from longfat.model.traffic.bulk import (
     DEFAULT_PORT,
     FAIRNESS,
@@ -72,6 +72,43 @@ _OPTIONS = Options(
     },
 )
 
+_CLIENT, _SENDER = "raw/{name}.client.json", "raw/{name}.{sender}.json"
+_SOURCES = {
+    "sender_bps": MetricSource(file=_CLIENT, path="end.sum_sent.bits_per_second", over="streams"),
+    "receiver_bps": MetricSource(
+        file=_CLIENT, path="end.sum_received.bits_per_second", over="streams"
+    ),
+    "sent_bytes": MetricSource(file=_CLIENT, path="end.sum_sent.bytes", over="streams"),
+    "received_bytes": MetricSource(file=_CLIENT, path="end.sum_received.bytes", over="streams"),
+    "retransmits": MetricSource(file=_SENDER, path="end.sum_sent.retransmits", over="streams"),
+    "max_cwnd_bytes": MetricSource(
+        file=_SENDER, path="end.streams[*].sender.max_snd_cwnd", take="max", over="streams"
+    ),
+    "min_rtt_s": MetricSource(
+        file=_SENDER, path="end.streams[*].sender.min_rtt", take="min", over="streams", divisor=1e6
+    ),
+    "mean_rtt_s": MetricSource(
+        file=_SENDER,
+        path="end.streams[*].sender.mean_rtt",
+        take="mean",
+        over="streams",
+        divisor=1e6,
+    ),
+    "max_rtt_s": MetricSource(
+        file=_SENDER, path="end.streams[*].sender.max_rtt", take="max", over="streams", divisor=1e6
+    ),
+    "jitter_s": MetricSource(file=_CLIENT, path="end.sum.jitter_ms", over="streams", divisor=1e3),
+    "loss": MetricSource(file=_CLIENT, path="end.sum.lost_percent", over="streams", divisor=100),
+    "fairness": MetricSource(
+        file=_CLIENT,
+        path="end.streams[*].receiver.bytes",
+        formula="Jain's index, (sum x)^2 / (n sum x^2); over UDP x is "
+        "end.streams[*].udp.packets - end.streams[*].udp.lost_packets",
+        over="streams",
+    ),
+}
+"""Where metrics are read in the JSON reports; streams without an RTT do not count."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Iperf3(Bulk):
@@ -88,11 +125,14 @@ class Iperf3(Bulk):
 
     tool: ClassVar[str] = "iperf3"
     needs: ClassVar[tuple[str, ...]] = ("iperf3",)
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        *TCP_METRICS,
-        Metric("jitter_s", Unit.SECONDS, "jitter"),
-        Metric("loss", Unit.FRACTION, "loss"),
-        FAIRNESS,
+    metrics: ClassVar[tuple[Metric, ...]] = with_sources(
+        (
+            *TCP_METRICS,
+            Metric("jitter_s", Unit.SECONDS, "jitter"),
+            Metric("loss", Unit.FRACTION, "loss"),
+            FAIRNESS,
+        ),
+        _SOURCES,
     )
 
     time_s: float | None = narrowed(Bulk, "time", Time(least=1, most=MOST_TIME_S, whole="iperf3"))

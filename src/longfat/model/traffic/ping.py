@@ -14,7 +14,7 @@ from longfat.common.decoding import MAX_RAW_BYTES, read_bytes
 from longfat.errors import MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Integer, Size, Time
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.traffic.flow import Flow, Process
 from longfat.model.traffic.options import OUTPUT, Options, arguments, has_field
 
@@ -36,6 +36,19 @@ _LAST_WAIT_S = 10.0
 # Measured: see docs/performance.md and `longfat.execution.cost`.
 _REPLY_CPU_S = 0.4e-3
 _OUTPUT_BYTES, _REPLY_BYTES = 300, 58
+
+
+_FILE = "raw/{name}.txt"
+_SENT_LINE = r"^(\d+) packets transmitted"
+_RECEIVED_LINE = r"packets transmitted, (\d+) received"
+
+
+def _rtt_source(position: int) -> MetricSource:
+    """Return the source of one of the four numbers of ping's line of RTTs, in milliseconds."""
+    before = r"[\d.]+/" * position
+    return MetricSource(
+        file=_FILE, path=rf"^rtt min/avg/max/mdev = {before}([\d.]+)", divisor=1e3, over="replies"
+    )
 
 
 # Of ping(8) of iputils 20221126.
@@ -64,13 +77,18 @@ class Ping(Flow):
     needs: ClassVar[tuple[str, ...]] = ("ping",)
     good_statuses: ClassVar[tuple[int, ...]] = (0, 1)  # 1: replies are missing, which is a result
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("min_s", Unit.SECONDS, "least RTT"),
-        Metric("avg_s", Unit.SECONDS, "mean RTT"),
-        Metric("max_s", Unit.SECONDS, "largest RTT"),
-        Metric("mdev_s", Unit.SECONDS, "RTT deviation"),
-        Metric("loss", Unit.FRACTION, "loss"),
-        Metric("sent", Unit.COUNT, "requests"),
-        Metric("received", Unit.COUNT, "replies"),
+        Metric("min_s", Unit.SECONDS, "least RTT", _rtt_source(0)),
+        Metric("avg_s", Unit.SECONDS, "mean RTT", _rtt_source(1)),
+        Metric("max_s", Unit.SECONDS, "largest RTT", _rtt_source(2)),
+        Metric("mdev_s", Unit.SECONDS, "RTT deviation", _rtt_source(3)),
+        Metric(
+            "loss",
+            Unit.FRACTION,
+            "loss",
+            MetricSource(file=_FILE, path=_RECEIVED_LINE, formula="1 - received / sent"),
+        ),
+        Metric("sent", Unit.COUNT, "requests", MetricSource(file=_FILE, path=_SENT_LINE)),
+        Metric("received", Unit.COUNT, "replies", MetricSource(file=_FILE, path=_RECEIVED_LINE)),
     )
 
     count: int = declare(

@@ -19,8 +19,8 @@ from longfat.common.decoding import decode, open_regular, parse_json
 from longfat.errors import MachineError
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Flag, Integer, Integers, Line, Size, Texts, Time
-from longfat.model.metric import Metric, Unit
-from longfat.model.traffic.extraction import Extraction, Extractions
+from longfat.model.metric import Metric, MetricSource, Unit
+from longfat.model.traffic.extraction import REPORT_FILE, Extraction, Extractions
 from longfat.model.traffic.flow import Flow, Process, guest_python
 from longfat.model.traffic.preload import preloaded
 
@@ -72,8 +72,18 @@ def _ready_problem(text: str) -> str | None:
 
 
 _OWN_METRICS = (
-    Metric("elapsed_s", Unit.SECONDS, "elapsed time"),
-    Metric("status", Unit.COUNT, "exit status"),
+    Metric(
+        "elapsed_s",
+        Unit.SECONDS,
+        "elapsed time",
+        MetricSource(file=REPORT_FILE, path=r'"elapsed_ns": (\d+)', divisor=1e9),
+    ),
+    Metric(
+        "status",
+        Unit.COUNT,
+        "exit status",
+        MetricSource(file=REPORT_FILE, path=r'"status": (\d+)'),
+    ),
 )
 
 

@@ -15,7 +15,7 @@ from longfat.errors import InputError
 from longfat.guest.sizes import LARGEST_BYTES, POINTS, named
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.spread import quantile
 from longfat.model.traffic.bulk import congestion_field
 from longfat.model.traffic.flow import Flow, Process, our_process, read_report
@@ -54,8 +54,19 @@ def _size_problem(text: str) -> str | None:
     return f"{text!r} is outside of what is allowed: 1 to {LARGEST_BYTES} bytes"
 
 
-def _seconds(name: str, title: str) -> Metric:
-    return Metric(f"{name}_s", Unit.SECONDS, title)
+def _source(formula: str, *, path: str = "requests[*]") -> MetricSource:
+    """Return a source in the client's report: of each request its start, size and end, in ns."""
+    return MetricSource(file="raw/{name}.client.json", path=path, formula=formula, over="requests")
+
+
+def _time(name: str, title: str, what: str, *, of: str = "") -> Metric:
+    source = _source(f"{what} of (end - start) / 1e9{of}")
+    return Metric(f"{name}_s", Unit.SECONDS, title, source)
+
+
+def _slowdown(name: str, title: str, what: str) -> Metric:
+    idle = "(size * 8 / rate of the path + its idle RTT)"
+    return Metric(name, Unit.COUNT, title, _source(f"{what} of (end - start) / 1e9 / {idle}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,26 +89,45 @@ class Requests(Flow):
     tool: ClassVar[str] = "requests"
     needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("requests", Unit.COUNT, "requests"),
-        Metric("completed", Unit.COUNT, "completed"),
-        Metric("unfinished", Unit.COUNT, "unfinished at the end"),
-        Metric("offered_bps", Unit.BPS, "offered load"),
-        Metric("goodput_bps", Unit.BPS, "goodput"),
-        Metric("connections", Unit.COUNT, "connections"),
-        _seconds("mean", "completion time, mean"),
-        _seconds("p50", "completion time, median"),
-        _seconds("p95", "completion time, 95th percentile"),
-        _seconds("p99", "completion time, 99th percentile"),
-        _seconds("max", "completion time, largest"),
-        _seconds("small_mean", "below 100 kB, mean"),
-        _seconds("small_p99", "below 100 kB, 99th percentile"),
-        _seconds("medium_mean", "100 kB to 10 MB, mean"),
-        _seconds("medium_p99", "100 kB to 10 MB, 99th percentile"),
-        _seconds("large_mean", "above 10 MB, mean"),
-        _seconds("large_p99", "above 10 MB, 99th percentile"),
-        Metric("slowdown_mean", Unit.COUNT, "slowdown, mean"),
-        Metric("slowdown_p50", Unit.COUNT, "slowdown, median"),
-        Metric("slowdown_p99", Unit.COUNT, "slowdown, 99th percentile"),
+        Metric("requests", Unit.COUNT, "requests", _source("how many")),
+        Metric(
+            "completed", Unit.COUNT, "completed", _source("how many have an end that is not -1")
+        ),
+        Metric("unfinished", Unit.COUNT, "unfinished at the end", _source("how many end with -1")),
+        Metric("offered_bps", Unit.BPS, "offered load", _source("sum of sizes * 8 / flow's time")),
+        Metric(
+            "goodput_bps", Unit.BPS, "goodput", _source("sum of sizes with an end * 8e9 / time_ns")
+        ),
+        Metric("connections", Unit.COUNT, "connections", _source("how many", path="ports[*]")),
+        _time("mean", "completion time, mean", "mean"),
+        _time("p50", "completion time, median", "median"),
+        _time("p95", "completion time, 95th percentile", "95th percentile"),
+        _time("p99", "completion time, 99th percentile", "99th percentile"),
+        _time("max", "completion time, largest", "largest"),
+        _time("small_mean", "below 100 kB, mean", "mean", of=" of sizes below 100 kB"),
+        _time(
+            "small_p99",
+            "below 100 kB, 99th percentile",
+            "99th percentile",
+            of=" of sizes below 100 kB",
+        ),
+        _time("medium_mean", "100 kB to 10 MB, mean", "mean", of=" of 100 kB to 10 MB"),
+        _time(
+            "medium_p99",
+            "100 kB to 10 MB, 99th percentile",
+            "99th percentile",
+            of=" of 100 kB to 10 MB",
+        ),
+        _time("large_mean", "above 10 MB, mean", "mean", of=" of sizes above 10 MB"),
+        _time(
+            "large_p99",
+            "above 10 MB, 99th percentile",
+            "99th percentile",
+            of=" of sizes above 10 MB",
+        ),
+        _slowdown("slowdown_mean", "slowdown, mean", "mean"),
+        _slowdown("slowdown_p50", "slowdown, median", "median"),
+        _slowdown("slowdown_p99", "slowdown, 99th percentile", "99th percentile"),
     )
 
     size: str = declare(

@@ -24,13 +24,63 @@ from typing import ClassVar, Literal
 from longfat.errors import MachineError
 from longfat.model.fields import narrowed
 from longfat.model.kinds import Rate
-from longfat.model.metric import Metric
+from longfat.model.metric import Metric, MetricSource, with_sources
 from longfat.model.traffic.bulk import FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
 from longfat.model.traffic.flow import Process, our_process, read_report
 from longfat.theory.fairness import jain_index
 
 MODULE = "longfat.guest.transfer"
 """What does it in a machine."""
+
+_SENDER, _RECEIVER = "raw/{name}.{sender}.json", "raw/{name}.{receiver}.json"
+_ROWS = "streams[*].rows[*]"
+_SOURCES = {
+    "sender_bps": MetricSource(
+        file=_SENDER,
+        path="streams[*].sent_bytes",
+        formula="sum * 8 / (sending_us / 1e6)",
+        over="streams",
+    ),
+    "receiver_bps": MetricSource(
+        file=_RECEIVER,
+        path="streams[*].received_bytes",
+        formula="sum * 8 / (receiving_us / 1e6)",
+        over="streams",
+    ),
+    "sent_bytes": MetricSource(
+        file=_SENDER, path="streams[*].sent_bytes", take="sum", over="streams"
+    ),
+    "received_bytes": MetricSource(
+        file=_RECEIVER, path="streams[*].received_bytes", take="sum", over="streams"
+    ),
+    "retransmits": MetricSource(
+        file=_SENDER, path="streams[*].retransmits", take="sum", over="streams"
+    ),
+    "max_cwnd_bytes": MetricSource(
+        file=_SENDER, path=f"{_ROWS}.cwnd_bytes", take="max", over="rows"
+    ),
+    "min_rtt_s": MetricSource(
+        file=_SENDER,
+        path=f"{_ROWS}.rtt_us",
+        formula="least that is not 0, / 1e6",
+        over="streams",
+    ),
+    "mean_rtt_s": MetricSource(
+        file=_SENDER,
+        path=f"{_ROWS}.rtt_us",
+        formula="mean of each stream's rows that are not 0, then of the streams, / 1e6",
+        over="streams",
+    ),
+    "max_rtt_s": MetricSource(
+        file=_SENDER, path=f"{_ROWS}.rtt_us", take="max", over="rows", divisor=1e6
+    ),
+    "fairness": MetricSource(
+        file=_RECEIVER,
+        path="streams[*].received_bytes",
+        formula="Jain's index, (sum x)^2 / (n sum x^2)",
+        over="streams",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +89,7 @@ class Transfer(Bulk):
 
     tool: ClassVar[str] = "transfer"
     needs: ClassVar[tuple[str, ...]] = ()
-    metrics: ClassVar[tuple[Metric, ...]] = (*TCP_METRICS, FAIRNESS)
+    metrics: ClassVar[tuple[Metric, ...]] = with_sources((*TCP_METRICS, FAIRNESS), _SOURCES)
     stream_cpu_s: ClassVar[Sequence[tuple[float, float]]] = (
         (1e6, 0.003),
         (1e7, 0.004),

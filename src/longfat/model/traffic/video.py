@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from longfat.errors import InputError, MachineError
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Text, Texts, Time
-from longfat.model.metric import Metric, Unit
+from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.traffic.flow import Flow, Process, our_process, read_report
 from longfat.model.units import parse_rate_bps
 
@@ -50,6 +50,14 @@ def _adaptation_problem(text: str) -> str | None:
     return None if text in ADAPTATIONS else f"{text!r} is none of {', '.join(ADAPTATIONS)}"
 
 
+_FILE = "raw/{name}.client.json"
+
+
+def _source(formula: str, *, path: str = "segments[*]") -> MetricSource:
+    """Return a source in the player's report: of each segment its begin, end (ns) and rate."""
+    return MetricSource(file=_FILE, path=path, formula=formula, over=path.removesuffix("[*]"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Video(Flow):
     """A video that the source plays and the target serves.
@@ -65,14 +73,39 @@ class Video(Flow):
     tool: ClassVar[str] = "video"
     needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("segments", Unit.COUNT, "segments"),
-        Metric("bitrate_bps", Unit.BPS, "mean bitrate"),
-        Metric("startup_s", Unit.SECONDS, "startup delay"),
-        Metric("stalls", Unit.COUNT, "stalls"),
-        Metric("stalled_s", Unit.SECONDS, "stalled"),
-        Metric("stalled_share", Unit.FRACTION, "share of time stalled"),
-        Metric("switches", Unit.COUNT, "switches of the bitrate"),
-        Metric("throughput_bps", Unit.BPS, "mean throughput of segments"),
+        Metric("segments", Unit.COUNT, "segments", _source("how many have an end that is not -1")),
+        Metric("bitrate_bps", Unit.BPS, "mean bitrate", _source("mean of the ladder's rates")),
+        Metric(
+            "startup_s",
+            Unit.SECONDS,
+            "startup delay",
+            MetricSource(file=_FILE, path="started_ns", divisor=1e9),
+        ),
+        Metric("stalls", Unit.COUNT, "stalls", _source("how many", path="stalls[*]")),
+        Metric(
+            "stalled_s",
+            Unit.SECONDS,
+            "stalled",
+            _source("sum of (end - begin) / 1e9", path="stalls[*]"),
+        ),
+        Metric(
+            "stalled_share",
+            Unit.FRACTION,
+            "share of time stalled",
+            _source("stalled_s / (flow's time - startup_s), at most 1", path="stalls[*]"),
+        ),
+        Metric(
+            "switches",
+            Unit.COUNT,
+            "switches of the bitrate",
+            _source("how many have another rate than the one before"),
+        ),
+        Metric(
+            "throughput_bps",
+            Unit.BPS,
+            "mean throughput of segments",
+            _source("sum of rates * segment time / sum of (end - begin) / 1e9"),
+        ),
     )
 
     time_s: float = declare(

@@ -232,4 +232,4 @@ def _text(number: float | None, digits: int) -> str:
         return MISSING
     text = f"{number:,.{digits}f}"
     # A small number among large ones would be 0.
-    return f"{number:.1e}" if number and not float(text.replace(",", "")) else text
+    return f"{number:.2g}" if number and not float(text.replace(",", "")) else text

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from longfat.common.terminal_text import relative_path
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 
@@ -131,7 +132,10 @@ def case_lines(verdict: Verdict, name: str) -> Iterator[Text]:
         if name in judged.claim.cases and judged.passed is not None:
             result, style = ("holds", "green") if judged.passed else ("FAILS", "bold red")
             yield Text.assemble((result, style), f"  {judged.claim.text}")
-    yield Text(f"{run.folder}   {run.virtual_s:.1f} virtual s in {run.wall_s:.1f} s", style="dim")
+    yield Text(
+        f"{relative_path(run.folder)}   {run.virtual_s:.1f} virtual s in {run.wall_s:.1f} s",
+        style="dim",
+    )
 
 
 def _figures(run: Run, measuring: Flow | Probe) -> Iterator[str]:

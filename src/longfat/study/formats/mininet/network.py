@@ -41,6 +41,7 @@ _FORWARD = re.compile(
 _TRAFFIC = re.compile(
     r"(ping6?|iperf3?|netperf|netserver|wget|curl|tcpdump|kill|killall|pkill|nc|xterm)\b"
 )
+_PAUSE = re.compile(r"sleep [0-9.]+[smh]?")
 # Read after a line, it shows that the script depends on that line.
 _STATUS = re.compile(r"echo \$\??\w*")
 
@@ -233,6 +234,8 @@ class Reader:
         command = Command(node=who if is_host else ROOT_NAMESPACE, line=line)
         if is_host and _FORWARD.fullmatch(line):
             self._forwards.add(who)
+        elif _PAUSE.fullmatch(line) and not any(BACKGROUND.search(one.line) for one in self.setup):
+            pass  # nothing runs that it could wait for
         elif OPENFLOW.search(line):
             self._note(typed.at, f"{who}: `{line}` is left out: switches are Linux bridges")
         elif _TRAFFIC.match(line):

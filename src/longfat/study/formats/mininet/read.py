@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
 _MAX_PARTS = 20_000  # as in the stand-in, whose output may be forged
+_LINE = re.compile(r"line (\d{1,9}):")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +119,15 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
         MininetNetwork(
             title=title or None, network=network, setup=setup, typed=tuple(reader.typed)
         ),
-        tuple(map(printable, reader.notes.texts)),
+        tuple(map(printable, _by_line(reader.notes.texts))),
     )
+
+
+def _by_line(notes: Sequence[str]) -> list[str]:
+    """Return notes with those about lines in the lines' order; the others stay where they are."""
+    lines = {note: int(match[1]) for note in notes if (match := _LINE.match(note))}
+    ordered = iter(sorted(lines, key=lambda note: lines[note]))
+    return [next(ordered) if note in lines else note for note in notes]
 
 
 def _text(path: Path) -> bytes:
