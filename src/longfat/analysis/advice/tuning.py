@@ -37,12 +37,16 @@ ASKING_HOSTS = "both hosts, for programs that set a buffer size themselves"
 SENDER = "the sender"
 SHAPER = "the router, if it shapes to the rate"
 ROUTER = "the router, if its own line is the limit"
+
 SHORT_QUEUE = "the router, for a short queue instead"
 """Where lines belong; of the routers', one."""
+
 DEFAULT_BUFFERS = {"rmem": (4096, 131072), "wmem": (4096, 16384)}
 """The kernel's smallest and first sizes of a buffer; tests/belief reads them in a machine."""
+
 MANY_FLOWS = 100
 """From so many flows on they do not fall in step, and a router needs C x RTT / sqrt(N)."""
+
 _ROUTER_HZ = 250
 _FIRST_WITH_OWN_PACING = (4, 13)
 _CODEL_INTERVAL_S = 0.1

@@ -43,8 +43,10 @@ if TYPE_CHECKING:
 
 MAX_NODES = 60
 """The largest network that is readable as a drawing on a page."""
+
 MAX_FILE_NODES = 500
 """The largest network that is drawn at all."""
+
 _MARGIN_PX = 8
 _FRAME_PX = 16
 _FRAME_NAME_PX = 18

@@ -3,8 +3,8 @@
 They are called as the programs of the labs' own virtual machine, and have the same arguments:
 
 * `plot_iperf`: `plot_iperf.sh REPORT`, the figures of an iperf3 report
-* `plot_queue`: `plot_q.sh INTERFACE`, a queue over time: in the terminal, and by `queue_figure`
-  as files
+* `plot_queue`: `plot_q.sh INTERFACE`, a queue over time: `queue_reader` samples it, and
+  `queue_figure` draws it as files
 * `open_file`: `xdg-open FILE`, the path of a file on the user's computer
 * `paths`: which folders of the machine are folders of the user's computer
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from longfat.output.programs.plot_queue import Sample
+    from longfat.output.programs.queue_reader import Sample
 
 
 def write_figure(

@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
 MISSING = "-"
 """The text for a missing number."""
+
 BAND = "5-95 %"
 """The header of a column of bands: in the unit of the median in the previous column."""
+
 MAX_CASES = 40
 """Up to this many cases have a page with the figures, windows and commands of each."""
+
 _MAX_OVER_TIME = 12  # cases of a grid whose figures over time its page has too
 _METRIC = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([a-z]\w*)")
 _VERDICTS = {True: "holds", False: "FAILS", None: "not judged"}
