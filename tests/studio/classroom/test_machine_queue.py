@@ -72,7 +72,7 @@ def test_a_place_can_be_given_up() -> None:
 
 
 def test_limits() -> None:
-    limits = read_limits("machines=8, max_per_member=1, memory=2GB, wall=30min, disk=1GB")
+    limits = read_limits("machines=8, each=1, memory=2GB, wall=30min, disk=1GB")
     assert (limits.at_once, limits.each, limits.wall) == (8, 1, 1800)
     assert limits.quota() == f"memory={2 << 30}B, wall=1800s, disk={1 << 30}B"
     assert limits.quota("wall=60s").endswith(", wall=60s")
@@ -80,7 +80,7 @@ def test_limits() -> None:
     for text, words in (
         ("machine=2", "there is no limit 'machine'"),
         ("each=0", "above 0"),
-        ("max_per_member=1.5", "a whole number"),
+        ("each=1.5", "a whole number"),
         ("memory=much", "memory"),
     ):
         with pytest.raises(InputError, match=words):
