@@ -60,7 +60,7 @@ def write_init(folder: Path, script: str) -> list[str]:
     return ["/usr/bin/perl", "/tmp/longfat/run/init.pl"]
 
 
-_LONGEST_ID = 100
+_MAX_ID_LENGTH = 100
 _LAST_FAILED = "cache/lastfailed"
 
 
@@ -94,9 +94,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a test by the beginning of a long text: some texts have millions of characters."""
-    if isinstance(val, str | bytes) and len(val) > _LONGEST_ID:
+    if isinstance(val, str | bytes) and len(val) > _MAX_ID_LENGTH:
         text = val if isinstance(val, str) else val.decode("latin-1")
-        return f"{ascii(text[:_LONGEST_ID])[1:-1]}... ({len(text)})"
+        return f"{ascii(text[:_MAX_ID_LENGTH])[1:-1]}... ({len(text)})"
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-_LONGEST_S = 300
+_MAX_S = 300
 # What a figure of matplotlib has that no page needs, and what Markdown takes for its end.
 _HEAD = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>", re.DOTALL)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -26,7 +26,7 @@ def run_notebook(path: Path) -> Any:
     """
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(
-        notebook, timeout=_LONGEST_S, kernel_name="python3", resources={"metadata": {"path": "."}}
+        notebook, timeout=_MAX_S, kernel_name="python3", resources={"metadata": {"path": "."}}
     ).execute()
     return notebook
 

@@ -48,7 +48,7 @@ _COPIED = (
     *("apt/auth.conf", "apt/auth.conf.d", "ssl/certs/ca-certificates.crt"),
 )
 _COPIED_FROM_HOME = (".npmrc", ".config/pip/pip.conf", ".pip/pip.conf")
-_LONGEST_LINE = 10_000
+_MAX_LINE_LENGTH = 10_000
 _PIECE_BYTES = 65536
 
 
@@ -177,7 +177,7 @@ def _listen(stream: int, log: BinaryIO, *, began: float, watch: Watch) -> bool:
             log.write(piece)
             log.flush()
             *lines, line = re.split(r"[\r\n]+", line + decoder.decode(piece, final=not piece))
-            line = line[-_LONGEST_LINE:]
+            line = line[-_MAX_LINE_LENGTH:]
             for one in lines:
                 watch.heard(time.monotonic() - began, one)
             if not piece:

@@ -256,11 +256,13 @@ def _red_options(line: str) -> tuple[str, ...]:
     power of 1/2 that lets so many packets pass an idle queue before the average
     comes to the least threshold (Floyd and Jacobson 1993, section 4).
     """
-    least, most, burst, packet = (_option(line, name) for name in ("min", "max", "burst", "avpkt"))
+    minimum, maximum, burst, packet = (
+        _option(line, name) for name in ("min", "max", "burst", "avpkt")
+    )
     weight = 0.5
-    while burst + 1 - least / packet > (1 - (1 - weight) ** burst) / weight:
+    while burst + 1 - minimum / packet > (1 - (1 - weight) ** burst) / weight:
         weight /= 2
-    return f"--red-min={least}", f"--red-max={most}", f"--red-weight={weight}"
+    return f"--red-min={minimum}", f"--red-max={maximum}", f"--red-weight={weight}"
 
 
 def _option(line: str, name: str) -> int:

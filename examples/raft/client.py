@@ -17,7 +17,7 @@ import time
 PORT = 8000
 PATIENCE_S = 0.5
 PAUSE_S = 0.1
-MOST_BYTES = 60_000
+MAX_BYTES = 60_000
 
 
 def write(sock: socket.socket, text: str, nodes: list[str]) -> None:
@@ -28,7 +28,7 @@ def write(sock: socket.socket, text: str, nodes: list[str]) -> None:
         while (left_s := until_s - time.monotonic()) > 0:
             sock.settimeout(left_s)
             try:
-                if sock.recv(MOST_BYTES).decode() == text:
+                if sock.recv(MAX_BYTES).decode() == text:
                     return
             except TimeoutError:
                 break
@@ -46,7 +46,7 @@ def main() -> None:
             for _ in range(20):
                 sock.sendto(b"read", (nodes[0], PORT))
                 try:
-                    print(sock.recv(MOST_BYTES).decode())
+                    print(sock.recv(MAX_BYTES).decode())
                 except TimeoutError:
                     continue
                 return

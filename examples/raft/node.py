@@ -20,7 +20,7 @@ from pysyncobj.config import FAIL_REASON
 RAFT_PORT, CLIENT_PORT = 7000, 8000
 ROLES = {0: "follower", 1: "candidate", 2: "leader"}
 TICK_S = 0.05
-MOST_BYTES = 60_000
+MAX_BYTES = 60_000
 
 
 class Store(SyncObj):  # type: ignore[misc]
@@ -56,7 +56,7 @@ def serve(store: Store, clients: socket.socket) -> None:
     """Take what clients have sent by now."""
     while True:
         try:
-            data, sender = clients.recvfrom(MOST_BYTES)
+            data, sender = clients.recvfrom(MAX_BYTES)
         except BlockingIOError:
             return
         word, _, text = data.decode().partition(" ")

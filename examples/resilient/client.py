@@ -14,8 +14,8 @@ import time
 
 SILENCE_S = 30.0
 FIRST_WAIT_S = 1.0
-LONGEST_WAIT_S = 60.0
-MOST_TRIES = 20
+MAX_WAIT_S = 60.0
+MAX_TRIES = 20
 
 
 def fetch(host: str, port: int, content: bytearray) -> bool:
@@ -41,7 +41,7 @@ def main() -> int:
     port = int(sys.argv[3]) if len(sys.argv) > 3 else 7000
     content = bytearray()
     wait_s = FIRST_WAIT_S
-    for attempt in range(1, MOST_TRIES + 1):
+    for attempt in range(1, MAX_TRIES + 1):
         before = len(content)
         try:
             if fetch(host, port, content):
@@ -50,7 +50,7 @@ def main() -> int:
                 return 0
         except (OSError, ValueError, IndexError) as error:
             print(f"lost the connection at {len(content)} bytes: {error}", flush=True)
-        wait_s = FIRST_WAIT_S if len(content) > before else min(2 * wait_s, LONGEST_WAIT_S)
+        wait_s = FIRST_WAIT_S if len(content) > before else min(2 * wait_s, MAX_WAIT_S)
         time.sleep(wait_s)
     print("gave up", flush=True)
     return 1

@@ -41,11 +41,11 @@ def test_the_largest_buffers_depend_on_memory(
     rmem, wmem = ([int(number) for number in line.split()] for line in said.splitlines())
     assert tuple(rmem[:2]) == DEFAULT_BUFFERS["rmem"]
     assert tuple(wmem[:2]) == DEFAULT_BUFFERS["wmem"]
-    most = machine_buffer_bytes(memory_bytes)
+    maximum = machine_buffer_bytes(memory_bytes)
     own = receive_buffer_bytes(each_kernel.release)
     # What a kernel's own code takes of the memory differs a little.
-    assert rmem[2] == pytest.approx(min(own, most), rel=0.01)
-    assert wmem[2] == pytest.approx(min(SEND_BUFFER_BYTES, most), rel=0.01)
+    assert rmem[2] == pytest.approx(min(own, maximum), rel=0.01)
+    assert wmem[2] == pytest.approx(min(SEND_BUFFER_BYTES, maximum), rel=0.01)
 
 
 def test_options_of_tcp_are_on_and_cubic_is_the_default(boot: Boot, each_kernel: Kernel) -> None:

@@ -134,13 +134,13 @@ ip netns exec h1 ping -q -c 600 -l 600 -W 60 10.0.0.2 | grep received
     ("setup", "least", "most"), [("", 600, 600), (LINUX, 0, 400)], ids=["ours", "linux"]
 )
 def test_hosts_do_not_share_the_account_of_ping_replies(
-    boot: Boot, each_kernel: Kernel, setup: str, least: int, most: int
+    boot: Boot, each_kernel: Kernel, setup: str, minimum: int, maximum: int
 ) -> None:
     # All hosts reply by one socket; so what waited anywhere of one's would silence all.
     queue = "tc qdisc add dev s1-eth1 root tbf rate 10mbit burst 2000 limit 1000000"
     said = boot(each_kernel, f"{NETWORK}{queue}\n{setup}\n{ECHO}")
     received = int(said.split(" received")[0].split()[-1])
-    assert least <= received <= most
+    assert minimum <= received <= maximum
 
 
 TIMESTAMPS = """

@@ -30,7 +30,7 @@ from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.cluster import transfer
 from longfat.execution.runs.run import parse_series
 from longfat.model.probes import Capture, Queue
-from longfat.model.probes.columns import MOST_CELLS
+from longfat.model.probes.columns import MAX_CELLS
 from longfat.model.traffic import Iperf3, Ping
 from longfat.model.traffic.iperf3_any import read_any_report
 
@@ -267,7 +267,7 @@ def test_a_parquet_file_of_millions_of_equal_values_is_refused() -> None:
     table = pa.Table.from_arrays([pa.nulls(part, one.type) for one in Queue.columns], schema=schema)
     stream = pa.BufferOutputStream()
     with pq.ParquetWriter(stream, schema) as writer:
-        for _ in range(MOST_CELLS // len(Queue.columns) // part + 1):
+        for _ in range(MAX_CELLS // len(Queue.columns) // part + 1):
             writer.write_table(table)
     content = stream.getvalue().to_pybytes()
     assert len(content) < 1 << 20

@@ -38,9 +38,9 @@ def tbfs(draw: st.DrawFn) -> list[Option]:
 
 @st.composite
 def reds(draw: st.DrawFn) -> list[Option]:
-    least = draw(st.integers(10_000, 50_000))
-    most = least * draw(st.integers(2, 4))
-    numbers = {"limit": most * 4, "min": least, "max": most, "avpkt": 1000, "burst": 60}
+    minimum = draw(st.integers(10_000, 50_000))
+    maximum = minimum * draw(st.integers(2, 4))
+    numbers = {"limit": maximum * 4, "min": minimum, "max": maximum, "avpkt": 1000, "burst": 60}
     options = [Option(name, (number,)) for name, number in numbers.items()]
     bandwidth = Option(
         "bandwidth", (draw(st.integers(8_000, 8 * (2**32 - 1))),)

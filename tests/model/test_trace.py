@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from longfat.errors import InputError
-from longfat.model.trace import MOST_ROWS, Row, Trace, parse_trace
+from longfat.model.trace import MAX_ROWS, Row, Trace, parse_trace
 from longfat.model.trace_models import LENGTH_S, MODELS, make_trace
 
 
@@ -93,7 +93,7 @@ def test_a_trace_may_have_gaps() -> None:
 
 def test_a_trace_has_an_end() -> None:
     with pytest.raises(InputError, match="more than 1000000 rows"):
-        parse_trace(b"1\n" * (MOST_ROWS + 1))
+        parse_trace(b"1\n" * (MAX_ROWS + 1))
 
 
 @given(

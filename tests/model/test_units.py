@@ -14,7 +14,7 @@ from longfat.errors import InputError
 from longfat.model.kinds import Integer, Kind, Rate, Share, Size, Time
 from longfat.model.metric import Unit
 from longfat.model.units import (
-    LARGEST_INTEGER,
+    MAX_INTEGER,
     Literal,
     format_quantity,
     format_range,
@@ -124,7 +124,7 @@ def test_fractions_and_counts() -> None:
         (
             parse_rate_bps,
             "1e19bit",
-            f"'1e19bit' is too large: at most {LARGEST_INTEGER}",
+            f"'1e19bit' is too large: at most {MAX_INTEGER}",
         ),
         (
             parse_size_bytes,
@@ -270,7 +270,7 @@ def test_what_is_formatted_can_be_read_back(pair: tuple[Unit, float]) -> None:
     assert format_quantity(again, unit) == text
 
 
-@given(st.integers(0, LARGEST_INTEGER))
+@given(st.integers(0, MAX_INTEGER))
 def test_whole_numbers_are_read_exactly(value: int) -> None:
     assert parse_size_bytes(str(value)) == value
     assert parse_rate_bps(f"{value}bit") == value
@@ -290,7 +290,7 @@ def test_any_text_is_read_or_refused(text: str, unit: Unit) -> None:
         assert math.isfinite(parse_literal(text).value)
 
 
-@pytest.mark.parametrize("kind", [Rate(), Size(), Time(), Share(), Integer(most=10)])
+@pytest.mark.parametrize("kind", [Rate(), Size(), Time(), Share(), Integer(maximum=10)])
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 10**400])
 def test_numbers_of_a_program_are_finite(kind: Kind[float], value: float) -> None:
     with pytest.raises(InputError):

@@ -8,7 +8,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
 from tests.mutations.kinds import KINDS
-from tests.mutations.run import MOST_MEMORY_BYTES, Counted, run_kind
+from tests.mutations.run import MAX_MEMORY_BYTES, Counted, run_kind
 
 
 def _part(arguments: tuple[str, int, int]) -> tuple[str, Counted, int]:
@@ -55,7 +55,7 @@ def main() -> int:
             if parts_of[name] == 0:
                 _print(name, total[name])
     print(f"most memory of a process: {peak_bytes / 1e6:.0f} MB")
-    return int(peak_bytes > MOST_MEMORY_BYTES or any(one.findings for one in total.values()))
+    return int(peak_bytes > MAX_MEMORY_BYTES or any(one.findings for one in total.values()))
 
 
 if __name__ == "__main__":

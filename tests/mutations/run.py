@@ -17,7 +17,7 @@ from longfat.errors import LongfatError
 from tests.mutations.kinds import KINDS
 
 SLOW_S = 10.0
-MOST_MEMORY_BYTES = 1 << 30
+MAX_MEMORY_BYTES = 1 << 30
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ network:
 flows: {rtt: {ping: h1 -> h2, count: 1}}
 """
 
-MOST_BYTES = 200 << 10
+MAX_BYTES = 200 << 10
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def limited(workspace: Path, static: Path, tmp_path: Path) -> Iterator[TestClien
     given = read_assignments([tmp_path / "given" / "my-lab"], workspace=workspace)
     keys = keys_of_tests()
     app = make_app(
-        workspace=workspace, keys=keys, static=static, assignments=given, most_bytes=MOST_BYTES
+        workspace=workspace, keys=keys, static=static, assignments=given, most_bytes=MAX_BYTES
     )
     with TestClient(app, base_url=ORIGIN, raise_server_exceptions=False) as client:
         assert client.get("/", params={"token": TOKEN}).status_code == 200
@@ -141,7 +141,7 @@ def test_only_runs_are_deleted(limited: TestClient, workspace: Path) -> None:
 def test_a_job_ends_when_its_runs_have_filled_the_workspace(
     limited: TestClient, workspace: Path
 ) -> None:
-    (workspace / "large").write_bytes(os.urandom(MOST_BYTES - (32 << 10)))
+    (workspace / "large").write_bytes(os.urandom(MAX_BYTES - (32 << 10)))
     job = ended(limited, ask(limited, STUDY, seeds=40).json()["id"])
     assert job["state"] == "failed"
     assert "it was ended, since your folder takes" in job["problem"]["message"]

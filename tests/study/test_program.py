@@ -36,8 +36,8 @@ ALL = r"""
 
 def test_all_fields(tmp_path: Path) -> None:
     study = read(BASE + ALL, tmp_path)
-    *_, most, some = study.cases["default"].case.flows
-    assert most == Program(
+    *_, last, some = study.cases["default"].case.flows
+    assert last == Program(
         name="most",
         source="h1",
         target="h2",
@@ -60,7 +60,7 @@ def test_all_fields(tmp_path: Path) -> None:
         ),
     )
     assert some == Program(name="some", source="h2", target="h1", run="true", time_s=2.0)
-    assert [(metric.name, metric.unit) for metric in most.metrics] == [
+    assert [(metric.name, metric.unit) for metric in last.metrics] == [
         ("load_s", Unit.SECONDS),
         ("rate_bytes", Unit.BYTES),
         ("hits", Unit.COUNT),

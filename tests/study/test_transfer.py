@@ -19,8 +19,8 @@ def test_all_fields(tmp_path: Path) -> None:
         "after: ping}\n  some: {transfer: h2 -> h1, bytes: 1GB}\n"
     )
     study = read(text, tmp_path)
-    *_, most, some = study.cases["default"].case.flows
-    assert most == Transfer(
+    *_, last, some = study.cases["default"].case.flows
+    assert last == Transfer(
         name="most",
         source="h1",
         target="h2",

@@ -45,7 +45,7 @@ def test_not_a_release() -> None:
 
 
 def test_the_largest_window() -> None:
-    assert bdp.LARGEST_WINDOW_BYTES == 1_073_725_440
+    assert bdp.MAX_WINDOW_BYTES == 1_073_725_440
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from longfat.model.traffic.flow import Process
 
 _HEADER_BYTES = 16
 _LAST_WAIT_S = 5.0  # for datagrams that are on their way when the last one is sent
-_MOST_OUTPUT_BYTES = 1 << 28
+_MAX_OUTPUT_BYTES = 1 << 28
 
 _RECEIVER = """
 import socket, struct, sys, time
@@ -87,21 +87,21 @@ class OneWayDelay(Flow):
     )
 
     count: int = declare(
-        Integer(least=1, most=1_000_000),
+        Integer(minimum=1, maximum=1_000_000),
         default=100,
         label="Datagrams",
         help="the number of datagrams",
         phrase="{} datagrams",
     )
     interval_s: float = declare(
-        Time(least=1e-4, most=3600),
+        Time(minimum=1e-4, maximum=3600),
         default=0.1,
         label="Interval",
         help="the time between two datagrams",
         phrase="every {}",
     )
     size_bytes: int = declare(
-        Size(least=_HEADER_BYTES, most=65507),
+        Size(minimum=_HEADER_BYTES, maximum=65507),
         default=_HEADER_BYTES,
         label="Size",
         help="the payload of a datagram",
@@ -138,7 +138,7 @@ class OneWayDelay(Flow):
     def measure(self, raw: Path) -> dict[str, float]:
         """Read what the receiver saw."""
         path = raw / self._received_file
-        if path.stat().st_size > _MOST_OUTPUT_BYTES:
+        if path.stat().st_size > _MAX_OUTPUT_BYTES:
             raise MachineError(f"{path.name}: more than owd prints")
         rows = [line.split() for line in path.read_text(errors="replace").splitlines()]
         if not all(len(row) == 2 and all(word.isdecimal() for word in row) for row in rows):

@@ -18,7 +18,7 @@ from longfat.cli.options import jobs_option, json_option, seed_option
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel.version import NEWEST
 from longfat.packetdrill import IP_VERSIONS, Settings, exit_code, find_scripts, tasks_of
-from longfat.packetdrill.run import DEFAULT_LIMIT_S, LARGEST_LIMIT_S, explain
+from longfat.packetdrill.run import DEFAULT_LIMIT_S, MAX_LIMIT_S, explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -76,7 +76,7 @@ class _EndedError(Exception):
 @click.option(
     "--limit",
     "limit_s",
-    type=click.FloatRange(min=0, min_open=True, max=LARGEST_LIMIT_S),
+    type=click.FloatRange(min=0, min_open=True, max=MAX_LIMIT_S),
     metavar="SECONDS",
     default=DEFAULT_LIMIT_S,
     show_default=True,

@@ -53,8 +53,8 @@ class MissingExtraError(HostError):
     """
 
     def __init__(self, name: str, missing: tuple[str, ...]) -> None:
-        *most, last = missing
-        modules = f"{', '.join(most)} and {last} are" if most else f"{last} is"
+        *others, last = missing
+        modules = f"{', '.join(others)} and {last} are" if others else f"{last} is"
         super().__init__(
             f"{modules} not installed, needed {EXTRAS[name].feature}",
             hint=f"pip install 'longfat[{name}]'",

@@ -30,8 +30,8 @@ def available_bytes(*, proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/
     if found := _AVAILABLE.search(_text(proc / "meminfo")):
         bounds.append(int(found[1]) * 1024)
     bounds += _group_bounds(_text(proc / "self" / "cgroup"), groups)
-    least = min(bounds)
-    return float("inf") if least >= _NO_LIMIT else _SHARE * least
+    minimum = min(bounds)
+    return float("inf") if minimum >= _NO_LIMIT else _SHARE * minimum
 
 
 def _group_bounds(text: str, groups: Path) -> list[float]:

@@ -76,9 +76,9 @@ ANSWER, ENDED, WANTED, SAMPLES = b"a", b"x", b"w", b"s"
 
 _PRIORITY = 60
 _SIGNAL_KEYS = b"\x03\x1a\x1c"  # Ctrl-C, Ctrl-Z, Ctrl-\
-_MOST_PROCESSES = 4096
+_MAX_PROCESSES = 4096
 # A host takes two, and each of its commands four.
-_MOST_DESCRIPTORS = 16384
+_MAX_DESCRIPTORS = 16384
 # A process that reads the clock over and over is never done; then time goes on with it.
 _PENDING_WITHIN_NS = 5_000_000
 # Longer than such a process runs before it must let others run: a shell beside it has
@@ -98,8 +98,8 @@ def serve() -> None:
     """
     os.makedirs(f"{FOLDER}/raw")  # for captures
     system.renew_random_numbers()
-    system.set_sysctl("kernel/threads-max", _MOST_PROCESSES)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (_MOST_DESCRIPTORS, _MOST_DESCRIPTORS))
+    system.set_sysctl("kernel/threads-max", _MAX_PROCESSES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_MAX_DESCRIPTORS, _MAX_DESCRIPTORS))
     system.put_softirqs_first(_PRIORITY + 10)
     system.share_by_turns(_PRIORITY)
     Agent().serve()

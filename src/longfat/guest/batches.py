@@ -37,7 +37,7 @@ _UP, _NODAD = 1, 2
 _HEADER = struct.Struct("=IHHII")  # struct nlmsghdr
 _IFINFO = struct.Struct("=BxHiII")  # struct ifinfomsg
 _IFADDR = struct.Struct("=BBBBi")  # struct ifaddrmsg
-_LARGEST_REPLY = 16384
+_MAX_REPLY_BYTES = 16384
 
 _LINK_UP = re.compile(r"link set (\S+) up")
 _ADDRESS = re.compile(r"addr add ([0-9a-fA-F.:]+)/(\d+) dev (\S+)( nodad)?")
@@ -100,7 +100,7 @@ class _Link:
     def _ask(self, kind: int, flags: int, body: bytes) -> bytes:
         head = _HEADER.pack(_HEADER.size + len(body), kind, _REQUEST | flags, 1, 0)
         self._socket.send(head + body)
-        reply = self._socket.recv(_LARGEST_REPLY)
+        reply = self._socket.recv(_MAX_REPLY_BYTES)
         if _HEADER.unpack_from(reply)[1] == _ERROR:
             (number,) = struct.unpack_from("=i", reply, _HEADER.size)
             if number:

@@ -32,7 +32,7 @@ _LAST = -1
 _LAST_COUNT, _LAST_GAP_NS = 3, 10_000_000
 _SILENCE_S = 2
 _BUFFER_BYTES = 8 << 20
-_LARGEST = 65535
+_MAX_VALUE = 65535
 _IPV6_TCLASS = 67
 
 
@@ -110,7 +110,7 @@ def _receive(address: str, port: int, count: int) -> str:
     signal.signal(signal.SIGTERM, end)
     try:
         while missing:
-            data = socket.recv(_LARGEST)
+            data = socket.recv(_MAX_VALUE)
             number, sent_ns = _HEADER.unpack_from(data)
             if number == _LAST:
                 socket.settimeout(_SILENCE_S)

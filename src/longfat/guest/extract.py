@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _STEP = re.compile(r'"([^"]+)"|\[(\*|-?[0-9]+)\]|([^.\[\]"]+)')
-_LONGEST_QUOTE = 60
+_MAX_QUOTE_LENGTH = 60
 
 
 class ExtractionError(Exception):
@@ -96,8 +96,8 @@ def _number(value: object) -> float:
             if math.isfinite(number):
                 return number
     shown = str(value)
-    if len(shown) > _LONGEST_QUOTE:
-        shown = f"{shown[:_LONGEST_QUOTE]}..."
+    if len(shown) > _MAX_QUOTE_LENGTH:
+        shown = f"{shown[:_MAX_QUOTE_LENGTH]}..."
     raise ExtractionError(f"{shown!r} is no number")
 
 

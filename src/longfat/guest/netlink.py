@@ -19,7 +19,7 @@ _IFINDEX = struct.Struct("=4xi")  # struct tcmsg and struct ifinfomsg have it at
 _RTM_GETLINK, _RTM_GETQDISC, _RTM_GETSTATS, _SOCK_DIAG_BY_FAMILY = 18, 38, 94, 20
 _IFLA_IFNAME = 3
 
-_LARGEST_REPLY = 1 << 17
+_MAX_REPLY_BYTES = 1 << 17
 _RECEIVE_BUFFER = 1 << 22
 _SO_RCVBUFFORCE = 33
 
@@ -126,7 +126,7 @@ class Netlink:
 
 def reply_buffer() -> bytearray:
     """Return room for the largest reply."""
-    return bytearray(_LARGEST_REPLY)
+    return bytearray(_MAX_REPLY_BYTES)
 
 
 def queues_request() -> bytes:

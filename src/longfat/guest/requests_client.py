@@ -22,7 +22,7 @@ from longfat.guest.sizes import POINTS, Draws, Sizes, SizesError, named, parse
 
 _TAKE_BYTES = 64 << 20
 _MSG_TRUNC = 0x20
-_MOST_REQUESTS = 500_000
+_MAX_REQUESTS = 500_000
 _LAST_WAIT_S = 1.0
 # Nothing comes of asking again.
 _HOPELESS = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EADDRNOTAVAIL)
@@ -188,8 +188,8 @@ class _Client:
     def _begin(self, when_ns: int) -> None:
         """Send a request over an idle connection, or open one for it."""
         number = len(self._began_ns)
-        if number == _MOST_REQUESTS:
-            raise RequestsError(f"more than {_MOST_REQUESTS} requests")
+        if number == _MAX_REQUESTS:
+            raise RequestsError(f"more than {_MAX_REQUESTS} requests")
         size = self._sizes.at(self._draws.share())
         self._began_ns.append(when_ns)
         self._bytes.append(size)

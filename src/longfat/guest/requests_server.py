@@ -22,7 +22,7 @@ STAY, CLOSE, END = 0, 1, 2
 
 _TCP_CONGESTION = 13
 _BACKLOG = 4096
-_MOST_REQUEST = 1 << 20
+_MAX_REQUEST = 1 << 20
 
 
 class _Connection:
@@ -109,7 +109,7 @@ def _advance(connection: _Connection, file: int, most: int) -> bool:
     while True:
         if connection.left_of_request or not connection.left_of_response:
             try:
-                data = connection.socket.recv(_MOST_REQUEST)
+                data = connection.socket.recv(_MAX_REQUEST)
             except BlockingIOError:
                 return True
             if not data:

@@ -13,14 +13,14 @@ from longfat.guest.system import write_line
 
 # More neighbours than a machine's hosts can have; a table below the first of the three
 # limits is not tidied, which on a computer with few neighbours never happens either.
-_MOST_NEIGHBOURS = 1 << 20
+_MAX_NEIGHBOURS = 1 << 20
 # A CPU that is infinitely fast takes in at one moment whatever is sent at that moment, and
 # a frame that a bridge of a thousand ports floods is a thousand packets.
-_MOST_BACKLOG = 1_000_000
+_MAX_BACKLOG = 1_000_000
 # Closed TCP sockets that still have something to send. The kernel derives it from the size
 # of its socket table, which is small here (`longfat.engine.kernel.manifest`).
-_MOST_ORPHANS = 1 << 18
-_MOST_WATCHERS = 1 << 16
+_MAX_ORPHANS = 1 << 18
+_MAX_WATCHERS = 1 << 16
 
 
 def open_limits() -> None:
@@ -30,18 +30,18 @@ def open_limits() -> None:
         OSError: /proc/sys is not mounted.
     """
     pages = os.sysconf("SC_PHYS_PAGES")
-    _write("net/core/netdev_max_backlog", _MOST_BACKLOG)
-    _write("net/ipv4/tcp_max_orphans", _MOST_ORPHANS)
+    _write("net/core/netdev_max_backlog", _MAX_BACKLOG)
+    _write("net/ipv4/tcp_max_orphans", _MAX_ORPHANS)
     for family in ("ipv4", "ipv6"):
         for number in (3, 2, 1):
-            _write(f"net/{family}/neigh/default/gc_thresh{number}", _MOST_NEIGHBOURS)
+            _write(f"net/{family}/neigh/default/gc_thresh{number}", _MAX_NEIGHBOURS)
     # The kernel gives the sockets of a protocol a sixteenth or an eighth of its memory. A
     # packet's data is charged to its sender and its receiver and is there once, so half of
     # the memory can be charged, and more is not to be had.
     for name in ("net/ipv4/tcp_mem", "net/ipv4/udp_mem", "net/sctp/sctp_mem"):
         _write(name, pages * 3 // 8, pages * 7 // 16, pages // 2)
     for name in ("max_user_instances", "max_queued_events"):
-        _write(f"fs/inotify/{name}", _MOST_WATCHERS)
+        _write(f"fs/inotify/{name}", _MAX_WATCHERS)
 
 
 def allow_congestion_controls() -> None:

@@ -48,8 +48,8 @@ POINTS: dict[str, tuple[tuple[float, float], ...]] = {
 }
 """Distributions: sizes in bytes, and the share of responses that are no larger."""
 
-LARGEST_BYTES = 10**12
-_MOST_POINTS = 10_000
+MAX_BYTES = 10**12
+_MAX_POINTS = 10_000
 
 
 class SizesError(Exception):
@@ -110,13 +110,13 @@ def parse(text: str) -> Sizes:
             size, share = map(float, words)
         except ValueError:
             raise SizesError(f"line {number}: write a size in bytes and a share") from None
-        if not (0 <= size <= LARGEST_BYTES and 0 <= share <= 100):
+        if not (0 <= size <= MAX_BYTES and 0 <= share <= 100):
             raise SizesError(f"line {number}: {line.strip()!r} is no size with a share")
         if points and (size < points[-1][0] or share < points[-1][1]):
             raise SizesError(f"line {number}: sizes and shares have to grow")
         points.append((size, share))
-        if len(points) > _MOST_POINTS:
-            raise SizesError(f"more than {_MOST_POINTS} points")
+        if len(points) > _MAX_POINTS:
+            raise SizesError(f"more than {_MAX_POINTS} points")
     if not points or points[-1][1] not in (1, 100) or points[-1][0] < 1:
         raise SizesError("the last line has to have the largest size and the share 1, or 100")
     whole = points[-1][1]

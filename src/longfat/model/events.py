@@ -22,10 +22,10 @@ from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
 if TYPE_CHECKING:
     from longfat.model.network import Network
 
-MOST_TIMES = 10_000
+MAX_TIMES = 10_000
 """How often an event may happen."""
 
-_SHORTEST_S = 1e-6
+_MIN_S = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +57,14 @@ class Event(ABC):
         help="it waits for the end of this flow",
     )
     every_s: float | None = declare(
-        Time(least=_SHORTEST_S, example="5s"),
+        Time(minimum=_MIN_S, example="5s"),
         default=None,
         label="Every",
         help="it happens again after each such time; needs `times`",
         absent="it happens once",
     )
     times: int = declare(
-        Integer(least=1, most=MOST_TIMES),
+        Integer(minimum=1, maximum=MAX_TIMES),
         default=1,
         label="Times",
         help="how often it happens in all; needs `every`",
@@ -126,7 +126,7 @@ class _Lasting(Event):
     """
 
     for_s: float | None = declare(
-        Time(least=_SHORTEST_S, example="2s"),
+        Time(minimum=_MIN_S, example="2s"),
         default=None,
         label="For",
         help="after this time what it changed is as it was before",

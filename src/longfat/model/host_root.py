@@ -28,7 +28,7 @@ ROOTS = "/run/roots"
 """Where a machine has the root file systems of its hosts, each by the host's name."""
 
 _VARIABLE = re.compile(r"[^=\0\n]+=[^\0]*")
-_MOST_VARIABLES = 1000
+_MAX_VARIABLES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class HostRoot:
         if self.digest and not re.fullmatch("[0-9a-f]{64}", self.digest):
             raise ValueError(f"{self.digest[:80]!r} is no SHA-256 digest")
         bad = [text for text in self.environment if not _VARIABLE.fullmatch(text)]
-        if bad or len(self.environment) > _MOST_VARIABLES:
+        if bad or len(self.environment) > _MAX_VARIABLES:
             raise ValueError(f"its environment holds {(bad or ['too much'])[0][:80]!r}")
         if not self.folder.startswith("/") or "\0" in self.folder:
             raise ValueError(f"its working folder is {self.folder[:80]!r}, no absolute path")

@@ -35,17 +35,17 @@ else:
 OPPORTUNITY_BYTES = 1504
 """What leaves at each moment of one of mahimahi's traces, in bytes."""
 
-MOST_ROWS = 1_000_000
+MAX_ROWS = 1_000_000
 """How many moments or rows a trace may have."""
 
 _MS = 10**6
 _S = 10**9
 # A day: a trace is played in virtual time, and nothing that long was ever recorded by the ms.
-_LONGEST_NS = 86_400 * _S
+_MAX_NS = 86_400 * _S
 # A packet of IPv4 and mahimahi's 4 bytes, of a frame with its header of 14.
 _EXTRA_BYTES = 4 - 14
 # 80 Gbit/s: the kernel computes in 10^-9 bytes with 64 bits, and takes less than twice that.
-_MOST_BYTES_PER_S = 10**10
+_MAX_BYTES_PER_S = 10**10
 _PARQUET = b"PAR1"
 
 _UNITS: Mapping[str, Mapping[str, float]] = {
@@ -57,7 +57,7 @@ _UNITS: Mapping[str, Mapping[str, float]] = {
 """What a column's unit is in the kernel's: nanoseconds, bytes per second, shares of 2^32."""
 
 # Times may count from 1970; a rate that is too large is as good as any.
-_MOST: Mapping[str, float] = {"time": 2.0**62, "rate": 2.0**62, "delay": 60.0 * _S, "loss": 2.0**32}
+_MAX: Mapping[str, float] = {"time": 2.0**62, "rate": 2.0**62, "delay": 60.0 * _S, "loss": 2.0**32}
 
 
 class Row(NamedTuple):
@@ -155,9 +155,9 @@ def _opportunities(text: str) -> Trace:
 
 
 def _check_length(number: int, rows: Sequence[Row]) -> None:
-    if number > MOST_ROWS:
-        raise InputError(f"this trace has more than {MOST_ROWS} rows")
-    if rows[-1].at_ns > _LONGEST_NS:
+    if number > MAX_ROWS:
+        raise InputError(f"this trace has more than {MAX_ROWS} rows")
+    if rows[-1].at_ns > _MAX_NS:
         raise InputError(f"row {number} of this trace is later than a day: what unit is its time?")
 
 
@@ -203,7 +203,7 @@ def _table(lines: Iterable[Sequence[object]], what: str) -> Trace:
         rows.append(
             Row(
                 at_ns,
-                min(found.get("rate", _MOST_BYTES_PER_S), _MOST_BYTES_PER_S),
+                min(found.get("rate", _MAX_BYTES_PER_S), _MAX_BYTES_PER_S),
                 found.get("delay", 0),
                 # The kernel draws a number below 2^32 and compares.
                 min(found.get("loss", 0), 2**32 - 1),
@@ -244,7 +244,7 @@ def _columns(names: Sequence[str]) -> list[tuple[str, _Reader]]:
 
 
 def _reader(quantity: str, factor: float) -> _Reader:
-    most = _MOST[quantity]
+    maximum = _MAX[quantity]
 
     def read(word: object, where: str) -> int:
         try:
@@ -254,7 +254,7 @@ def _reader(quantity: str, factor: float) -> _Reader:
         if not math.isfinite(value):
             raise InputError(f"{where} has {str(word)[:40]!r} as its {quantity}: no number")
         scaled = value * factor
-        if not 0 <= scaled <= most:
+        if not 0 <= scaled <= maximum:
             raise InputError(f"{where} has the {quantity} {word}, which cannot be")
         return round(scaled)
 

@@ -34,10 +34,10 @@ from longfat.model.metric import Unit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LARGEST_INTEGER = 2**63 - 1
+MAX_INTEGER = 2**63 - 1
 """The largest rate (bit/s) and size (bytes): the kernel's counters are 64 bits wide."""
 
-LONGEST_S = 1e9
+MAX_S = 1e9
 """The longest time in seconds, some 31 years."""
 
 # Two digits of exponent are enough for any quantity, and keep 1e999999999 from being computed.
@@ -130,8 +130,8 @@ def parse_time_s(text: str, *, bare_seconds: bool = False) -> float:
     if unit == "" and (number == 0 or bare_seconds):
         unit = "s"
     value = float(number * _factor(text, unit, _TIMES, what="a time", forms=_TIME_FORMS))
-    if value > LONGEST_S:
-        raise InputError(f"{text!r} is too long: at most {LONGEST_S:.0f}s")
+    if value > MAX_S:
+        raise InputError(f"{text!r} is too long: at most {MAX_S:.0f}s")
     return value
 
 
@@ -313,8 +313,8 @@ def _factor(
 
 def _whole(number: Fraction, factor: Fraction, text: str) -> int:
     value = round(number * factor)
-    if value > LARGEST_INTEGER:
-        raise InputError(f"{text!r} is too large: at most {LARGEST_INTEGER}")
+    if value > MAX_INTEGER:
+        raise InputError(f"{text!r} is too large: at most {MAX_INTEGER}")
     return value
 
 

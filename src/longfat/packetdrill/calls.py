@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from longfat.packetdrill.scanner import Scanner
 
 _INT_BITS = 64
-_MOST_BUFFER = 1 << 26
+_MAX_BUFFER = 1 << 26
 
 
 class _Checker:
@@ -62,8 +62,8 @@ class _Checker:
 
     def _size(self, found: Expression) -> None:
         self._int(found)
-        if not -(2**31) <= found.value <= _MOST_BUFFER:
-            raise self._wrong(found, f"a size in bytes, at most {_MOST_BUFFER}")
+        if not -(2**31) <= found.value <= _MAX_BUFFER:
+            raise self._wrong(found, f"a size in bytes, at most {_MAX_BUFFER}")
 
     def _rest(self, found: Expression) -> None:
         if found.value is not None:
@@ -244,9 +244,9 @@ def check_call(
     if name not in CALLS:
         raise scanner.error(f"there is no system call {name}(){nearest(name, CALLS)}", at=start)
     kinds = CALLS[name]
-    least = sum(not kind.endswith("?") for kind in kinds)
-    if not least <= len(arguments) <= len(kinds):
-        number = f"{least}" if least == len(kinds) else f"{least} to {len(kinds)}"
+    minimum = sum(not kind.endswith("?") for kind in kinds)
+    if not minimum <= len(arguments) <= len(kinds):
+        number = f"{minimum}" if minimum == len(kinds) else f"{minimum} to {len(kinds)}"
         raise scanner.error(f"{name}() takes {number} arguments, found {len(arguments)}", at=start)
     checker = _Checker(scanner)
     for kind, argument in zip(kinds, arguments, strict=False):

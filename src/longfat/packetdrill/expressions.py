@@ -118,11 +118,11 @@ def symbols() -> dict[str, int]:
     return {**found, **_MORE}
 
 
-_MOST_DEPTH = 30
+_MAX_DEPTH = 30
 _NAMED = re.compile(r"([A-Za-z_]\w*)\s*(?=(?:\([^()]*\)\s*)?=(?!=))")
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0"}
 _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
-_LARGEST = 2**64 - 1
+_MAX_VALUE = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,14 +198,14 @@ class ExpressionReader:
         scanner.skip()
         start = scanner.offset
         self._depth += 1
-        if self._depth > _MOST_DEPTH:
-            raise scanner.error(f"this is nested more than {_MOST_DEPTH} deep")
+        if self._depth > _MAX_DEPTH:
+            raise scanner.error(f"this is nested more than {_MAX_DEPTH} deep")
         try:
             if scanner.accept("..."):
                 return Expression(start, None)
             if (number := scanner.take(INTEGER)) is not None:
                 value = whole_number(number[0])
-                if not -(2**63) <= value <= _LARGEST:
+                if not -(2**63) <= value <= _MAX_VALUE:
                     raise scanner.error("a number has at most 64 bits", at=start)
                 return Expression(start, value)
             if scanner.peek(STRING) is not None:
@@ -262,7 +262,7 @@ class ExpressionReader:
         return self._look_up(word, start, depth=0)
 
     def _look_up(self, word: str, start: int, *, depth: int) -> Any:
-        if word in self._defines and depth < _MOST_DEPTH:
+        if word in self._defines and depth < _MAX_DEPTH:
             text = self._defines[word].strip()
             if INTEGER.fullmatch(text):
                 return whole_number(text)

@@ -265,10 +265,10 @@ def _value(name: str, value: str | None) -> str:
 
 
 def _number(name: str, value: str | None) -> int:
-    least, most = _NUMBERS[name]
+    minimum, maximum = _NUMBERS[name]
     text = _value(name, value)
-    if not re.fullmatch(r"\d{1,10}", text) or not least <= int(text) <= most:
-        raise InputError(f"--{name}: found {text!r}, expected a number of {least} to {most}")
+    if not re.fullmatch(r"\d{1,10}", text) or not minimum <= int(text) <= maximum:
+        raise InputError(f"--{name}: found {text!r}, expected a number of {minimum} to {maximum}")
     return int(text)
 
 

@@ -47,9 +47,9 @@ _SEQUENCE = re.compile(r"(\d{1,10})\s*:\s*(\d{1,10})\s*\(\s*(\d{1,6})\s*\)")
 _BLOCK = re.compile(r"(\d{1,10})\s*:\s*(\d{1,10})")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+(?![0-9a-zA-Z])")
 _OPTIONS = ("mss", "wscale", "sackOK", "sack", "TS", "nop", "eol", "md5", "FO", "FOEXP", "ECN")
-_MOST_OPTION_BYTES = 40
+_MAX_OPTION_BYTES = 40
 # RFC 7413 has 4 to 16 bytes; tests send others.
-_MOST_COOKIE = 36
+_MAX_COOKIE = 36
 _32_BITS = 2**32 - 1
 _ERRORS4, _ERRORS6 = (3, 4, 5, 11, 12), (1, 2, 3, 4)
 
@@ -116,14 +116,14 @@ class PacketReader:
             case "ect01":
                 raise scanner.error("[ect01] is for packets that the kernel sends", at=start)
             case "tos":
-                return {"tos": scanner.integer("a TOS byte such as 0x10", most=255)}
+                return {"tos": scanner.integer("a TOS byte such as 0x10", maximum=255)}
             case "flowlabel" if self._version == 4:
                 raise scanner.error("only IPv6 has flow labels", at=start)
             case "flowlabel":
-                value = scanner.integer("a flow label such as 0x1", most=2**20 - 1)
+                value = scanner.integer("a flow label such as 0x1", maximum=2**20 - 1)
                 return {"flow_label": value}
             case "ttl":
-                return {"ttl": scanner.integer("a TTL", most=255)}
+                return {"ttl": scanner.integer("a TTL", maximum=255)}
         known = [*ECN, "ect01", "tos", "flowlabel", "ttl"]
         raise scanner.error(f"found {word!r}{nearest(word, known)}", at=start)
 
@@ -147,11 +147,11 @@ class PacketReader:
         window = None
         options: tuple[TcpOption, ...] | None = ()
         if self._keyword("ack"):
-            acknowledged = scanner.integer("an acknowledgement number", most=_32_BITS)
+            acknowledged = scanner.integer("an acknowledgement number", maximum=_32_BITS)
         if self._keyword("win"):
-            window = scanner.integer("a window", most=65535)
+            window = scanner.integer("a window", maximum=65535)
         if self._keyword("urg"):
-            urgent = scanner.integer("an urgent pointer", most=65535)
+            urgent = scanner.integer("an urgent pointer", maximum=65535)
         scanner.skip()
         start = scanner.offset
         if scanner.accept("<"):
@@ -228,7 +228,7 @@ class PacketReader:
                 raise scanner.wrong("',' or '>'")
         one_byte = (EOL, NOP)
         size = sum(1 if one.kind in one_byte else 2 + len(one.data) // 2 for one in found)
-        if size % 4 or size > _MOST_OPTION_BYTES:
+        if size % 4 or size > _MAX_OPTION_BYTES:
             raise scanner.error(
                 f"these options have {size} bytes, expected a multiple of 4, at most 40:"
                 " nop fills up",
@@ -249,15 +249,15 @@ class PacketReader:
         if word not in _OPTIONS:
             raise scanner.error(f"{word} is no TCP option{nearest(word, _OPTIONS)}", at=start)
         readers: dict[str, tuple[int, Callable[[], str]]] = {
-            "mss": (MSS, lambda: f"{scanner.integer('an MSS', most=65535):04x}"),
-            "wscale": (WSCALE, lambda: f"{scanner.integer('a shift', most=255):02x}"),
+            "mss": (MSS, lambda: f"{scanner.integer('an MSS', maximum=65535):04x}"),
+            "wscale": (WSCALE, lambda: f"{scanner.integer('a shift', maximum=255):02x}"),
             "sack": (SACK, self._blocks),
             "TS": (TIMESTAMP, self._timestamp),
-            "md5": (MD5, lambda: self._hex(start, least=16, most=16)),
-            "FO": (FAST_OPEN, lambda: self._hex(start, least=0, most=_MOST_COOKIE)),
+            "md5": (MD5, lambda: self._hex(start, minimum=16, maximum=16)),
+            "FO": (FAST_OPEN, lambda: self._hex(start, minimum=0, maximum=_MAX_COOKIE)),
             "FOEXP": (
                 EXPERIMENT,
-                lambda: FAST_OPEN_MAGIC.hex() + self._hex(start, least=0, most=_MOST_COOKIE),
+                lambda: FAST_OPEN_MAGIC.hex() + self._hex(start, minimum=0, maximum=_MAX_COOKIE),
             ),
         }
         kind, read = readers[word]
@@ -279,10 +279,10 @@ class PacketReader:
         for word in ("val", "ecr"):
             if not self._keyword(word):
                 raise self._scanner.wrong(word)
-            numbers.append(self._scanner.integer("a timestamp", most=_32_BITS))
+            numbers.append(self._scanner.integer("a timestamp", maximum=_32_BITS))
         return struct.pack("!II", *numbers).hex()
 
-    def _hex(self, start: int, *, least: int, most: int) -> str:
+    def _hex(self, start: int, *, minimum: int, maximum: int) -> str:
         word = self._scanner.peek(_KEYWORD)
         if word is not None and word[0] in self._defines:
             self._scanner.take(_KEYWORD)
@@ -290,8 +290,8 @@ class PacketReader:
         else:
             match = self._scanner.take(_HEX)
         data = match[0].lower() if match is not None else ""
-        if not least <= len(data) // 2 <= most:
-            needed = f"{least} bytes" if least == most else f"{least} to {most} bytes"
+        if not minimum <= len(data) // 2 <= maximum:
+            needed = f"{minimum} bytes" if minimum == maximum else f"{minimum} to {maximum} bytes"
             raise self._scanner.error(f"this option needs {needed} in hex", at=start)
         return data
 
@@ -301,7 +301,7 @@ class PacketReader:
             *("e0b", "ceb", "e1b"),
         ):
             self._scanner.take(_KEYWORD)
-            values[match[0]] = self._scanner.integer("a counter of 24 bits", most=2**24 - 1)
+            values[match[0]] = self._scanner.integer("a counter of 24 bits", maximum=2**24 - 1)
         orders = {ACCECN_0: ("e0b", "ceb", "e1b"), ACCECN_1: ("e1b", "ceb", "e0b")}
         for kind, order in orders.items():
             if values and tuple(values) == order[: len(values)]:
@@ -314,7 +314,7 @@ class PacketReader:
         scanner.take(_BODY)
         source_port, target_port = self._ports()
         scanner.expect("(")
-        length = scanner.integer("a size in bytes", most=65507)
+        length = scanner.integer("a size in bytes", maximum=65507)
         scanner.expect(")")
         return Udp(source_port=source_port, target_port=target_port, length=length)
 
@@ -341,8 +341,8 @@ class PacketReader:
                 message = f"{word} has no code {name}{nearest(name, codes)}"
                 raise scanner.error(message, at=start)
             code = codes[name]
-        mtu = scanner.integer("an MTU", most=_32_BITS) if self._keyword("mtu") else None
-        echo_id = scanner.integer("an identifier", most=65535) if self._keyword("id") else 0
+        mtu = scanner.integer("an MTU", maximum=_32_BITS) if self._keyword("mtu") else None
+        echo_id = scanner.integer("an identifier", maximum=65535) if self._keyword("id") else 0
         # An error message holds the beginning of the packet that it is about.
         is_error = kind in (_ERRORS4 if self._version == 4 else _ERRORS6)
         echoes, sequence, length = self._echoed("tcp" if is_error else "")
@@ -369,7 +369,7 @@ class PacketReader:
             sequence, length = self._sequence()
         else:
             scanner.expect("(")
-            length = scanner.integer("a size in bytes", most=65507)
+            length = scanner.integer("a size in bytes", maximum=65507)
             scanner.expect(")")
         scanner.expect("]")
         return echoes, sequence, length

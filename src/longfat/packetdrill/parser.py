@@ -23,8 +23,8 @@ _TIME = re.compile(r"(\d{0,9})\.(\d+)|(\d{1,9})")
 _NOTE = re.compile(r"\([^()\n]*\)")
 _ERRNO = re.compile(r"E[A-Z0-9]+\b")
 _RESULT = re.compile(r"[-\w\".\[{]")
-_MOST_EVENTS = 100_000
-_MOST_BYTES = 4 << 20
+_MAX_EVENTS = 100_000
+_MAX_BYTES = 4 << 20
 _SHOWN_CALL = 100
 
 
@@ -43,8 +43,8 @@ def parse_script(text: str, *, file: str, settings: Settings) -> Script:
         InputError: something in it is wrong; the error has the place.
     """
     scanner = Scanner(text, file=file)
-    if len(text) > _MOST_BYTES:
-        raise scanner.error(f"a script has at most {_MOST_BYTES:,} characters", at=0)
+    if len(text) > _MAX_BYTES:
+        raise scanner.error(f"a script has at most {_MAX_BYTES:,} characters", at=0)
     settings = _options(scanner, settings)
     return _Parser(scanner, settings).read()
 
@@ -101,8 +101,8 @@ class _Parser:
                     raise scanner.wrong("the end: a command without a time is the last thing")
                 break
             events.append(self._event(events[-1] if events else None))
-            if len(events) > _MOST_EVENTS:
-                raise scanner.error(f"a script has at most {_MOST_EVENTS:,} events")
+            if len(events) > _MAX_EVENTS:
+                raise scanner.error(f"a script has at most {_MAX_EVENTS:,} events")
         if not events:
             raise scanner.error("there is no event in this script")
         return Script(

@@ -43,7 +43,7 @@ _SPARE_S = 600.0
 DEFAULT_LIMIT_S = 3600.0
 """How long a script may take, in seconds of virtual time, unless somebody says otherwise."""
 
-LARGEST_LIMIT_S = 1_000_000.0
+MAX_LIMIT_S = 1_000_000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,7 +119,7 @@ class Scanner:
         if not self.accept(mark):
             raise self.wrong(f"{mark!r}")
 
-    def integer(self, needed: str, *, most: int, least: int = 0) -> int:
+    def integer(self, needed: str, *, maximum: int, minimum: int = 0) -> int:
         """Read a whole number within bounds, decimal or with 0x.
 
         Raises:
@@ -128,8 +128,8 @@ class Scanner:
         self.skip()
         start = self.offset
         value = whole_number(self.need(INTEGER, needed)[0])
-        if not least <= value <= most:
-            raise self.error(f"{needed} is {value}, expected {least} to {most}", at=start)
+        if not minimum <= value <= maximum:
+            raise self.error(f"{needed} is {value}, expected {minimum} to {maximum}", at=start)
         return value
 
 

@@ -366,9 +366,9 @@ async def _addresses(request: Request, *, workspace: Workspace) -> Response:
     edits = await run_in_threadpool(
         proposed,
         body.text("text"),
-        body.maybe_integer("link", least=0, most=_MAX_LINKS) or 0,
+        body.maybe_integer("link", minimum=0, maximum=_MAX_LINKS) or 0,
         name=body.name("name"),
-        automatic=frozenset(body.names("automatic", most=_MAX_AUTOMATIC)),
+        automatic=frozenset(body.names("automatic", maximum=_MAX_AUTOMATIC)),
         beside=beside_of(body, workspace),
     )
     return JsonAnswer(edits)

@@ -464,7 +464,7 @@ def draft_routes(drafts: Drafts, *, server: ServerIdentity) -> list[BaseRoute]:
             lambda: drafts.change(
                 request.path_params["number"],
                 page=body.name("page"),
-                base=body.maybe_integer("base", least=0, most=2**53),
+                base=body.maybe_integer("base", minimum=0, maximum=2**53),
                 steps=body.items("steps"),
                 fields=body.object("fields"),
                 is_closed=body.maybe_boolean("closed"),

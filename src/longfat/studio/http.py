@@ -180,12 +180,12 @@ class RequestBody:
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
 
-    def text(self, name: str, *, most: int = MAX_BYTES) -> str:
+    def text(self, name: str, *, maximum: int = MAX_BYTES) -> str:
         """Return a text, which may be empty.
 
         Args:
             name: the field.
-            most: how many characters it may have.
+            maximum: how many characters it may have.
 
         Raises:
             InputError: it is missing, not a text, or too long.
@@ -193,7 +193,7 @@ class RequestBody:
         value = self._data.get(name)
         if not isinstance(value, str):
             raise _wrong(name, "a text", value)
-        return _sound(name, value, most=most)
+        return _sound(name, value, maximum=maximum)
 
     def maybe_text(self, name: str) -> str | None:
         """Return a text, or None if there is none."""
@@ -201,7 +201,7 @@ class RequestBody:
 
     def name(self, name: str) -> str:
         """Return a short text that is not empty."""
-        value = self.text(name, most=_MAX_NAME)
+        value = self.text(name, maximum=_MAX_NAME)
         if not value.strip():
             raise InputError(f"{name}: found an empty text, expected a name")
         return value
@@ -210,17 +210,17 @@ class RequestBody:
         """Return a short text, or None if there is none."""
         return None if self._data.get(name) is None else self.name(name)
 
-    def names(self, name: str, *, most: int = 1000) -> tuple[str, ...]:
+    def names(self, name: str, *, maximum: int = 1000) -> tuple[str, ...]:
         """Return a list of short texts; an empty one where there is none."""
         value = self._data.get(name)
         if value is None:
             return ()
-        if not isinstance(value, list) or len(value) > most:
-            raise _wrong(name, f"a list of at most {most} texts", value)
+        if not isinstance(value, list) or len(value) > maximum:
+            raise _wrong(name, f"a list of at most {maximum} texts", value)
         for each in value:
             if not isinstance(each, str):
                 raise _wrong(name, "a list of texts", value)
-        return tuple(_sound(name, each, most=_MAX_NAME) for each in value)
+        return tuple(_sound(name, each, maximum=_MAX_NAME) for each in value)
 
     def boolean(self, name: str) -> bool:
         """Return true or false; false where there is none."""
@@ -233,13 +233,13 @@ class RequestBody:
         """Return true or false, or None if there is none."""
         return None if self._data.get(name) is None else self.boolean(name)
 
-    def items(self, name: str, *, most: int = 1000) -> list[Any]:
+    def items(self, name: str, *, maximum: int = 1000) -> list[Any]:
         """Return a list, whose entries are not checked; an empty one where there is none."""
         value = self._data.get(name)
         if value is None:
             return []
-        if not isinstance(value, list) or len(value) > most:
-            raise _wrong(name, f"a list of at most {most} entries", value)
+        if not isinstance(value, list) or len(value) > maximum:
+            raise _wrong(name, f"a list of at most {maximum} entries", value)
         return value
 
     def object(self, name: str) -> dict[str, Any]:
@@ -251,13 +251,13 @@ class RequestBody:
             raise _wrong(name, "an object", value)
         return value
 
-    def maybe_integer(self, name: str, *, least: int, most: int) -> int | None:
+    def maybe_integer(self, name: str, *, minimum: int, maximum: int) -> int | None:
         """Return a whole number within limits, or None if there is none."""
         value = self._data.get(name)
         if value is None:
             return None
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise _wrong(name, f"a whole number from {least} to {most}", value)
+        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+            raise _wrong(name, f"a whole number from {minimum} to {maximum}", value)
         return value
 
 
@@ -287,7 +287,7 @@ async def read_json(request: Request) -> RequestBody:
 def asked_name(request: Request, name: str) -> str | None:
     """Return a parameter of the URL's query, or None if it is not given."""
     value = request.query_params.get(name)
-    return None if value is None else _sound(name, value, most=4096)
+    return None if value is None else _sound(name, value, maximum=4096)
 
 
 def asked_names(request: Request, name: str) -> tuple[str, ...]:
@@ -299,18 +299,20 @@ def asked_names(request: Request, name: str) -> tuple[str, ...]:
     values = request.query_params.getlist(name)
     if not values:
         raise InputError(f"the URL's query needs {name}=..., once or more")
-    return tuple(_sound(name, value, most=4096) for value in values)
+    return tuple(_sound(name, value, maximum=4096) for value in values)
 
 
 def asked_language(request: Request) -> LanguageChoice:
     """Return the preferred languages of a page, from the URL's query: languages=..."""
     values = request.query_params.getlist("languages")[:MAX_LANGUAGES]
-    return LanguageChoice(wanted=tuple(_sound("languages", one, most=_MAX_NAME) for one in values))
+    return LanguageChoice(
+        wanted=tuple(_sound("languages", one, maximum=_MAX_NAME) for one in values)
+    )
 
 
-def _sound(name: str, value: str, *, most: int) -> str:
-    if len(value) > most:
-        raise InputError(f"{name}: {len(value)} characters, and at most {most} are allowed")
+def _sound(name: str, value: str, *, maximum: int) -> str:
+    if len(value) > maximum:
+        raise InputError(f"{name}: {len(value)} characters, and at most {maximum} are allowed")
     try:
         value.encode()
     except UnicodeEncodeError:

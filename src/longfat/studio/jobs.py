@@ -209,8 +209,8 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
             lab=body.maybe_name("lab"),
             path=body.maybe_text("path"),
             cases=body.names("cases"),
-            seeds=body.maybe_integer("seeds", least=1, most=MAX_SEEDS),
-            languages=body.names("languages", most=MAX_LANGUAGES),
+            seeds=body.maybe_integer("seeds", minimum=1, maximum=MAX_SEEDS),
+            languages=body.names("languages", maximum=MAX_LANGUAGES),
         )
         job = await run_in_threadpool(jobs.start, requested)
         return JSONResponse(job.info(), status_code=HTTPStatus.CREATED)

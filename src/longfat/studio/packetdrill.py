@@ -434,14 +434,14 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
 
     async def save(request: Request) -> Response:
         body = await read_json(request)
-        path, text = body.name("path"), body.text("text", most=_MAX_BYTES)
+        path, text = body.name("path"), body.text("text", maximum=_MAX_BYTES)
         version = await run_in_threadpool(scripts.save, path, text, base=base_of(body))
         answer: SavedScript = {"version": version}
         return JSONResponse(answer)
 
     async def check(request: Request) -> Response:
         body = await read_json(request)
-        path, text = body.name("path"), body.text("text", most=_MAX_BYTES)
+        path, text = body.name("path"), body.text("text", maximum=_MAX_BYTES)
         return JSONResponse(await run_in_threadpool(scripts.check, path, text))
 
     async def run(request: Request) -> Response:
@@ -449,10 +449,10 @@ def packetdrill_routes(scripts: PacketdrillScripts) -> list[BaseRoute]:
         version = body.maybe_name("ip_version")
         if version not in (None, *IP_VERSIONS):
             raise InputError(f"ip_version: found {version!r}, expected {', '.join(IP_VERSIONS)}")
-        seed = body.maybe_integer("seed", least=0, most=MAX_SEED)
+        seed = body.maybe_integer("seed", minimum=0, maximum=MAX_SEED)
         requested = PacketdrillRequest(
             path=body.name("path"),
-            text=body.text("text", most=_MAX_BYTES),
+            text=body.text("text", maximum=_MAX_BYTES),
             root=body.maybe_text("root"),
             kernel=body.maybe_name("kernel"),
             ip_version=version,

@@ -286,7 +286,7 @@ class ProgressStore:
         answers = {key: _answer(key, value) for key, value in body.object("answers").items()}
         claims = {key: _held(key, value) for key, value in body.object("claims").items()}
         counted = {
-            name: body.maybe_integer(name, least=0, most=MAX_ENTRIES)
+            name: body.maybe_integer(name, minimum=0, maximum=MAX_ENTRIES)
             for name in ("step_count", "claim_count", "answer_count")
         }
         counts: dict[str, Any] = {
@@ -304,7 +304,7 @@ class ProgressStore:
             change,
             counts,
             page=body.maybe_name("page") or "",
-            number=body.maybe_integer("number", least=0, most=_MAX_CHANGES) or 0,
+            number=body.maybe_integer("number", minimum=0, maximum=_MAX_CHANGES) or 0,
         )
 
     def note_exercises(self, lab: str, exercises: Mapping[str, ExerciseProgress]) -> None:

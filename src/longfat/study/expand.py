@@ -107,19 +107,19 @@ class Settings:
         "that was",
     )
     seed: int = declare(
-        Integer(most=MAX_SEED),
+        Integer(maximum=MAX_SEED),
         default=1,
         label="Seed",
         help="decides every random number of the machine",
     )
     seeds: int = declare(
-        Integer(least=1, most=MAX_SEEDS),
+        Integer(minimum=1, maximum=MAX_SEEDS),
         default=1,
         label="Seeds",
         help="how many times each case is run, with `seed`, `seed` + 1, ...",
     )
     memory_bytes: int = declare(
-        Size(least=128 * 1024**2, most=1024**4),
+        Size(minimum=128 * 1024**2, maximum=1024**4),
         default=DEFAULT_MEMORY_BYTES,
         label="Memory",
         help="the machine's memory",

@@ -124,10 +124,10 @@ def check_work(node: Node, combinations: int, names: int) -> None:
     Raises:
         TooLargeError: too many.
     """
-    most = DEFAULT_LIMITS.max_values
-    if combinations * names > most:
+    maximum = DEFAULT_LIMITS.max_values
+    if combinations * names > maximum:
         raise TooLargeError(
             f"here are {combinations:,} combinations with {names:,} parameters, derived values and "
-            f"conditions in each, together more than {most:,}: leave some of them out",
+            f"conditions in each, together more than {maximum:,}: leave some of them out",
             place=node.place,
         )

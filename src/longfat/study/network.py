@@ -32,14 +32,14 @@ from longfat.model.network import (
     Switch,
     problems,
 )
-from longfat.model.network.devices import LONGEST_NODE_NAME
+from longfat.model.network.devices import MAX_NODE_NAME_LENGTH
 from longfat.study.document import parse_document
 from longfat.study.file_reader import no_files
 from longfat.study.files import Images, Traces
 from longfat.study.node import Node
 from longfat.study.timing import read_testbed, read_timing
 
-_NODE_NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{LONGEST_NODE_NAME - 1}}}")
+_NODE_NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NODE_NAME_LENGTH - 1}}}")
 
 # A switch is an interface of its name, beside the loopback; and the kernel keeps
 # net.ipv4.conf.all and .default for what is true of all interfaces.
@@ -219,7 +219,7 @@ def name_problem(name: str) -> str | None:
     if not _NODE_NAME.fullmatch(name):
         return (
             f"{name!r} cannot be a node's name: write a letter, then up to "
-            f"{LONGEST_NODE_NAME - 1} letters, digits, - or _"
+            f"{MAX_NODE_NAME_LENGTH - 1} letters, digits, - or _"
         )
     return None
 

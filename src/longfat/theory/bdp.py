@@ -17,13 +17,13 @@ import re
 
 from longfat.theory import _checks
 
-LARGEST_FIELD = 65535
+MAX_FIELD = 65535
 """The largest number that the window field of a segment holds (16 bits)."""
 
-LARGEST_SHIFT = 14
+MAX_SHIFT = 14
 """The largest shift of the window scale option, RFC 7323, section 2.3."""
 
-LARGEST_WINDOW_BYTES = LARGEST_FIELD << LARGEST_SHIFT
+MAX_WINDOW_BYTES = MAX_FIELD << MAX_SHIFT
 """The largest window that TCP can tell: 65,535 x 2^14 = 1,073,725,440 bytes."""
 
 DEFAULT_ADV_WIN_SCALE = 1
@@ -220,8 +220,8 @@ def shift_needed(window_bytes: float) -> int:
     >>> shift_needed(65_535), shift_needed(65_536), shift_needed(25_000_000)
     (0, 1, 9)
     """
-    for shift in range(LARGEST_SHIFT + 1):
-        if scaled_window_bytes(LARGEST_FIELD, shift) >= window_bytes:
+    for shift in range(MAX_SHIFT + 1):
+        if scaled_window_bytes(MAX_FIELD, shift) >= window_bytes:
             return shift
     raise ValueError(f"a window of {window_bytes:,.0f} bytes is more than TCP can announce")
 
@@ -245,8 +245,8 @@ def scaled_window_bytes(field: int, shift: int) -> int:
     >>> scaled_window_bytes(65_535, 14)
     1073725440
     """
-    if not 0 <= field <= LARGEST_FIELD:
-        raise ValueError(f"the window field holds 0 to {LARGEST_FIELD}, not {field}")
-    if not 0 <= shift <= LARGEST_SHIFT:
-        raise ValueError(f"the window scale shift is 0 to {LARGEST_SHIFT}, not {shift}")
+    if not 0 <= field <= MAX_FIELD:
+        raise ValueError(f"the window field holds 0 to {MAX_FIELD}, not {field}")
+    if not 0 <= shift <= MAX_SHIFT:
+        raise ValueError(f"the window scale shift is 0 to {MAX_SHIFT}, not {shift}")
     return field << shift

@@ -130,8 +130,8 @@ def test_any_path_has_advice(**path: Any) -> None:
     assert need.streams >= 1
     for line in found.lines:
         if match := re.search(r"tcp_[rw]mem='(\d+) (\d+) (\d+)'", line.text):
-            low, middle, most = map(int, match.groups())
-            assert low < middle < most == need.buffer_bytes
+            low, middle, maximum = map(int, match.groups())
+            assert low < middle < maximum == need.buffer_bytes
     json.dumps(found.to_json())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longfat.model.network import Host, Link, Network, Switch, build_batches, problems
-from longfat.model.network.devices import LONGEST_INTERFACE, device_stem
+from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
 
 LONG = Network(
     hosts=(Host(name="frankfurt-core", address="10.0.0.1/8"), Host(name="h2", address=None)),
@@ -33,7 +33,7 @@ def test_short_names_are_kept_and_long_ones_abbreviated(name: str, stem: str) ->
 
 def test_interfaces_fit_and_the_full_names_are_known() -> None:
     names = [name for pair in LONG.interfaces() for name in pair]
-    assert max(map(len, names)) <= LONGEST_INTERFACE
+    assert max(map(len, names)) <= MAX_INTERFACE_LENGTH
     assert LONG.full_interface_names()[names[0]] == "frankfurt-core-eth0"
     assert LONG.full_interface_names()[names[3]] == "distribution-switch-floor-3-eth2"
     assert "h2-eth0" not in LONG.full_interface_names()

@@ -20,7 +20,7 @@ from longfat.model.network import (
     infer_impairments,
     shape_qdiscs,
 )
-from longfat.model.network.impairments import MOST_BYTES
+from longfat.model.network.impairments import MAX_BYTES
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.network.shape import default_queue_bytes
 from longfat.model.tc import Interface, Qdisc, parse_qdisc
@@ -118,7 +118,7 @@ def test_a_burst_holds_a_packet_of_the_links_own_size() -> None:
 def test_a_queue_of_no_given_size() -> None:
     assert default_queue_bytes(LinkImpairments(rate_bps=10**9, delay_s=0.05)) == 12_500_000
     assert default_queue_bytes(LinkImpairments(rate_bps=10**9)) == 1_250_000
-    assert default_queue_bytes(LinkImpairments(rate_bps=10**14, delay_s=1.0)) == MOST_BYTES
+    assert default_queue_bytes(LinkImpairments(rate_bps=10**14, delay_s=1.0)) == MAX_BYTES
     with pytest.raises(ValueError, match="needs a rate"):
         default_queue_bytes(LinkImpairments(delay_s=1.0))
 
@@ -128,7 +128,7 @@ def test_a_queue_of_no_given_size() -> None:
     delay_s=st.none() | st.integers(1, 10**12).map(lambda ns: ns / 1e9),
     jitter_s=st.none() | st.integers(1, 10**9).map(lambda ns: ns / 1e9),
     loss=st.none() | st.integers(1, 10**6).map(lambda millionths: millionths / 1e6),
-    queue_bytes=st.none() | st.integers(1518, MOST_BYTES),
+    queue_bytes=st.none() | st.integers(1518, MAX_BYTES),
 )
 def test_what_qdiscs_say_is_what_was_asked_for(
     rate_bps: int | None,

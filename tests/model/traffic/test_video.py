@@ -73,10 +73,10 @@ def test_all_time_is_waiting_playing_or_stalling(gaps_ns: list[int], segment_ns:
 
 
 def test_rates_by_the_buffer() -> None:
-    most = 240 * S
+    maximum = 240 * S
 
     def chosen(before: int, level_s: float) -> int:
-        return by_buffer(RATES, before, round(level_s * S), most)
+        return by_buffer(RATES, before, round(level_s * S), maximum)
 
     # Below the reservoir of 90 s the lowest, above 216 s the highest.
     assert [chosen(3, 0), chosen(3, 90), chosen(0, 216), chosen(0, 240)] == [0, 0, 4, 4]

@@ -28,8 +28,10 @@ def test_log_ticks_are_as_many_as_fit() -> None:
 
 
 def test_the_unit_of_a_log_axis_keeps_its_numbers_short() -> None:
-    def unit(least: float, most: float, kind: Unit) -> str:
-        return axis_scale(Axis(label="", unit=kind, log=True), np.array([least, most]), PAGE).unit
+    def unit(minimum: float, maximum: float, kind: Unit) -> str:
+        return axis_scale(
+            Axis(label="", unit=kind, log=True), np.array([minimum, maximum]), PAGE
+        ).unit
 
     assert unit(1e-3, 0.3, Unit.SECONDS) == "ms"
     assert unit(0.015, 0.3, Unit.SECONDS) == "ms"

@@ -29,7 +29,7 @@ from tests.paths import REPOSITORY
 
 TIMES_S = np.arange(0, 2, 0.5)
 WEB = REPOSITORY / "web" / "src"
-MOST_BYTES = 700_000  # of a page of a lab
+MAX_BYTES = 700_000  # of a page of a lab
 
 
 def line(values: list[float], **more: object) -> Line:
@@ -121,7 +121,7 @@ def test_policy_names_the_script_that_is_there(lab08_report: Path) -> None:
     assert list(charts) == ["traffic", "ping"]
     assert "default-src &#39;none&#39;" in text
     assert "unsafe-eval" not in text
-    assert len(text) < MOST_BYTES
+    assert len(text) < MAX_BYTES
 
 
 def test_embedding_twice_gives_equal_text() -> None:

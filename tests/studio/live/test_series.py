@@ -16,7 +16,7 @@ def info(key: str = "tcp:bulk:rtt_s", limit: float | None = None) -> SeriesInfo:
 def test_thinning_keeps_the_gaps() -> None:
     series = Series(info())
     for number in range(1000):
-        series.add(float(number), math.nan if number == 500 else float(number % 7), most=100)
+        series.add(float(number), math.nan if number == 500 else float(number % 7), maximum=100)
     assert sum(map(math.isnan, series.values)) == 1
     assert max(value for value in series.values if not math.isnan(value)) == 6
 

@@ -20,7 +20,7 @@ from tests.studio.live.conftest import STUDY, MakePage, Page
 QUEUE = "queue:s1-eth2:backlog_bytes"
 RATE_BPS = 50e6
 # The largest that TCP hands down as one (GSO), with its headers: it leaves as one, too.
-MOST_LEAVING_BYTES = 64 * 1024
+MAX_LEAVING_BYTES = 64 * 1024
 
 
 def flow(recording: dict[str, Any], name: str) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def test_held_questions_take_next_to_no_time_and_steps_are_exact(make_page: Make
     # A command takes some microseconds itself, in which the link goes on at its rate.
     passed_s = page.clock["now_s"] - before_s
     assert passed_s < 1e-3
-    assert 0 <= sent[1] - sent[0] <= RATE_BPS / 8 * passed_s + MOST_LEAVING_BYTES
+    assert 0 <= sent[1] - sent[0] <= RATE_BPS / 8 * passed_s + MAX_LEAVING_BYTES
     for by_s in (0.001, 0.01, 0.1):
         before_s = page.clock["now_s"]
         page.do("step", by_s=by_s)

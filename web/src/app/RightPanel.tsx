@@ -88,7 +88,7 @@ function goTo(document: StudyDocument, problem: Problem): void {
 }
 
 const LABELS: Record<RightTab, string> = { properties: "Properties", yaml: "YAML", lab: "Lab", results: "Results" };
-const LEAST = 280;
+const MIN = 280;
 
 export function RightPanel({ document }: { document: StudyDocument }) {
   const { rightTab, rightWidth, set } = useUi();
@@ -143,7 +143,7 @@ export function RightPanel({ document }: { document: StudyDocument }) {
 function Splitter() {
   const { rightWidth, set } = useUi();
   const start = useRef<{ x: number; width: number } | null>(null);
-  const widen = (width: number) => set({ rightWidth: Math.round(Math.max(LEAST, Math.min(width, window.innerWidth * 0.6))) });
+  const widen = (width: number) => set({ rightWidth: Math.round(Math.max(MIN, Math.min(width, window.innerWidth * 0.6))) });
   return (
     <div
       className="right-splitter"
@@ -151,7 +151,7 @@ function Splitter() {
       aria-orientation="vertical"
       aria-label="Width of the panel"
       aria-valuenow={rightWidth}
-      aria-valuemin={LEAST}
+      aria-valuemin={MIN}
       tabIndex={0}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);

@@ -18,7 +18,7 @@ interface Notices {
 
 /** How long a notice stays, in ms. */
 const STAYS: Record<Level, number> = { error: 15_000, warning: 12_000, info: 4_000 };
-const MOST = 5;
+const MAX = 5;
 
 let count = 0;
 
@@ -26,7 +26,7 @@ export const useNotices = create<Notices>()((set, get) => ({
   notices: [],
   notify(level, text) {
     const number = ++count;
-    set((state) => ({ notices: [...state.notices.filter((one) => one.text !== text), { number, level, text }].slice(-MOST) }));
+    set((state) => ({ notices: [...state.notices.filter((one) => one.text !== text), { number, level, text }].slice(-MAX) }));
     setTimeout(() => get().dismiss(number), STAYS[level]);
   },
   dismiss: (number) => set((state) => ({ notices: state.notices.filter((one) => one.number !== number) })),

@@ -51,7 +51,7 @@ const MIDDLE_AND_RIGHT = [1, 2];
 /** Touch has no second button: there a drag moves the canvas. */
 const HAS_MOUSE = typeof matchMedia !== "function" || matchMedia("(pointer: fine)").matches;
 /** With more links the dashes are not animated: that would take the whole time of each frame. */
-const MOST_MOVING = 80;
+const MAX_MOVING = 80;
 const NO_RECORDINGS: readonly Recording[] = [];
 
 export function Canvas({ document }: { document: StudyDocument }) {
@@ -184,7 +184,7 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
       <div
         ref={frame}
           tabIndex={-1}
-          className={`canvas canvas-${tool}${drawing.links.length > MOST_MOVING ? " canvas-large" : ""}`}
+          className={`canvas canvas-${tool}${drawing.links.length > MAX_MOVING ? " canvas-large" : ""}`}
         onPointerDownCapture={(event) => {
           connects.current = connecting;
           const adds = event.shiftKey || event.ctrlKey || event.metaKey;

@@ -13,7 +13,7 @@ import { arrange, copySelection, deleteSelection, duplicate, groupSelection, has
 import type { Point } from "./geometry";
 
 /** A switch of many ports would fill the screen. */
-const MOST_CAPTURE_ITEMS = 8;
+const MAX_CAPTURE_ITEMS = 8;
 
 export type MenuTarget = { kind: "node"; name: string } | { kind: "link"; index: number } | { kind: "flow"; name: string } | { kind: "selection" } | { kind: "pane"; at: Point };
 
@@ -108,7 +108,7 @@ function capturesAt(documentId: string, isWanted: (at: { kind: "link"; index: nu
       return isWanted({ kind: "link", index: link.index }) || isWanted({ kind: "node", name: node });
     }),
   );
-  return [...new Set(names)].slice(0, MOST_CAPTURE_ITEMS).map((name, index) => ({
+  return [...new Set(names)].slice(0, MAX_CAPTURE_ITEMS).map((name, index) => ({
     label: `Capture packets at ${name}`,
     separated: index === 0,
     act: () => void startCapture(document, name),

@@ -3,7 +3,7 @@
 import type { NodeProps } from "@xyflow/react";
 import { Handle, Position } from "@xyflow/react";
 import { memo, useEffect, useRef } from "react";
-import { LONGEST_NODE_NAME } from "../documents/devices";
+import { MAX_NODE_NAME_LENGTH } from "../documents/devices";
 import { useCanvas } from "./context";
 import { colourClass } from "./decor";
 import type { CanvasNode } from "./elements";
@@ -54,7 +54,7 @@ function NameInput({ name, finish }: { name: string; finish: (to: string | null)
       className="node-input nodrag nopan"
       defaultValue={name}
       aria-label={`New name of ${name}`}
-      maxLength={LONGEST_NODE_NAME}
+      maxLength={MAX_NODE_NAME_LENGTH}
       spellCheck={false}
       autoComplete="off"
       onKeyDown={(event) => {

@@ -46,7 +46,7 @@ const LETTER = 6.2;
 /** Distance from a line to its labels: lanes of traffic have some width. */
 const GAP = 8;
 /** A link that is shorter has no room for its rates. */
-const LEAST_FOR_RATES = 60;
+const MIN_FOR_RATES = 60;
 const RATES: Size = { width: 16 * LETTER, height: 2 * ROW };
 const ALONG = [0.5, 0.38, 0.62, 0.26, 0.74];
 const FARTHER = [22, 44];
@@ -104,7 +104,7 @@ export function placeLabels(nodes: readonly CanvasNode[], edges: readonly Canvas
     }
   }
   const rates = links.flatMap(({ edge, line }): PlacedRates[] => {
-    if (line.length < LEAST_FOR_RATES) return [];
+    if (line.length < MIN_FOR_RATES) return [];
     const box = placement.place({ id: edge.id, size: RATES, middles: besides(line, RATES, DOWN) });
     return box === null ? [] : [{ edge, line, box }];
   });

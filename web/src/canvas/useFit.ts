@@ -10,8 +10,8 @@ import { placeLabels, extentOf } from "./placedLabels";
 
 /** The zoom bar is below, and the tool's hint above. */
 const PADDING = { x: "24px", top: "20px", bottom: "48px" } as const;
-const LEAST_ZOOM = 0.05;
-const MOST_ZOOM = 1.3;
+const MIN_ZOOM = 0.05;
+const MAX_ZOOM = 1.3;
 
 interface Shown {
   frame: RefObject<HTMLDivElement | null>;
@@ -32,7 +32,7 @@ export function useFit({ frame, drawing, nodes, edges, showsAddresses }: Shown) 
       const extent = extentOf(drawing, nodes, edges, placeLabels(nodes, edges, showsAddresses));
       const { clientWidth, clientHeight } = element;
       if (clientWidth < 100 || clientHeight < 100) return;
-      fitted.current = getViewportForBounds(extent, clientWidth, clientHeight, LEAST_ZOOM, MOST_ZOOM, PADDING);
+      fitted.current = getViewportForBounds(extent, clientWidth, clientHeight, MIN_ZOOM, MAX_ZOOM, PADDING);
       void flow.setViewport(fitted.current, { duration });
     },
     [flow, frame, drawing, nodes, edges, showsAddresses],

@@ -38,7 +38,7 @@ export interface FigureOptions {
 const isMove: uPlot.Cursor.Sync.Filter = (type) => type === "mousemove";
 
 /** A narrower selection counts as a click. */
-const LEAST_SELECTION = 5;
+const MIN_SELECTION = 5;
 /** A drag narrower than this along one axis selects only along the other. */
 const ONE_WAY = 24;
 
@@ -113,7 +113,7 @@ export class FigurePlot {
         x: hasLine,
         y: false,
         points: { show: false },
-        drag: { x: options.drag !== "none", y: options.drag === "xy", uni: ONE_WAY, dist: LEAST_SELECTION, setScale: false },
+        drag: { x: options.drag !== "none", y: options.drag === "xy", uni: ONE_WAY, dist: MIN_SELECTION, setScale: false },
         bind: { dblclick: () => null },
         ...(options.syncKey === undefined ? {} : { sync: { key: options.syncKey, scales: ["x", null], filters: { sub: isMove } } }),
       },
@@ -144,8 +144,8 @@ export class FigurePlot {
     const isWide = width >= over.clientWidth - 1;
     const isHigh = height >= over.clientHeight - 1;
     const selection = {
-      x: isWide || width < LEAST_SELECTION ? null : between("x", left, left + width),
-      y: isHigh || height < LEAST_SELECTION ? null : between("y", top, top + height),
+      x: isWide || width < MIN_SELECTION ? null : between("x", left, left + width),
+      y: isHigh || height < MIN_SELECTION ? null : between("y", top, top + height),
     };
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     if (selection.x !== null || selection.y !== null) this.options.select?.(selection);

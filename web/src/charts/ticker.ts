@@ -6,7 +6,7 @@
  * frame. Expensive charts spread a round of drawing over several frames.
  */
 
-const LEAST_MS = 50;
+const MIN_MS = 50;
 const SHARE = 3;
 const FRAME_MS = 17;
 /** After this time in one frame, the other charts wait for the next. */
@@ -85,7 +85,7 @@ export class Ticker {
     this.seen = revision;
     this.begun = now;
     this.cost = 0;
-    this.notBefore = now + LEAST_MS;
+    this.notBefore = now + MIN_MS;
     for (const look of this.firsts) look();
     this.waiting = [...this.draws];
     return this.waiting.length > 0;

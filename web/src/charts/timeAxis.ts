@@ -6,7 +6,7 @@ export interface Range {
 }
 
 /** The smallest fraction of the whole that can be shown. */
-const LEAST_PART = 1e-4;
+const MIN_PART = 1e-4;
 
 export class TimeAxis {
   private whole: Range = { from: Infinity, to: -Infinity };
@@ -37,7 +37,7 @@ export class TimeAxis {
   /** Shows a range, clipped to the whole. */
   show({ from, to }: Range): void {
     const length = this.whole.to - this.whole.from;
-    const span = Math.min(length, Math.max(to - from, length * LEAST_PART));
+    const span = Math.min(length, Math.max(to - from, length * MIN_PART));
     const start = Math.min(Math.max(from, this.whole.from), this.whole.to - span);
     if (start === this.shown.from && start + span === this.shown.to) return;
     this.shown = span === length ? this.whole : { from: start, to: start + span };

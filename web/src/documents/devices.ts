@@ -1,13 +1,13 @@
 /** The Linux names of interfaces of nodes with long names, as in `longfat.model.network.devices`. */
 
 /** "-eth00" fits behind it into the 15 characters of an interface's name. */
-const LONGEST_STEM = 9;
+const MAX_STEM_LENGTH = 9;
 
-export const LONGEST_NODE_NAME = 32;
+export const MAX_NODE_NAME_LENGTH = 32;
 
 /** `STEM-eth0` is the node's interface. */
 export function deviceStem(name: string): string {
-  if (name.length <= LONGEST_STEM) return name;
+  if (name.length <= MAX_STEM_LENGTH) return name;
   const digits = crc32(name).toString(36).padStart(5, "0").slice(-5);
   return `${name.slice(0, 3)}_${digits}`;
 }

@@ -136,8 +136,8 @@ function PartBox({ document, exercises, part, results, isChecking, onCheck }: Pa
   );
 }
 
-const LEAST_ROWS = 4;
-const MOST_ROWS = 24;
+const MIN_ROWS = 4;
+const MAX_ROWS = 24;
 
 /** The editor of a file. */
 function FilePlace({ document, lab, file }: { document: StudyDocument; lab: string; file: ExerciseFile }) {
@@ -169,7 +169,7 @@ function FilePlace({ document, lab, file }: { document: StudyDocument; lab: stri
       <textarea
         aria-label={file.file}
         value={file.text}
-        rows={Math.max(LEAST_ROWS, Math.min(MOST_ROWS, file.text.split("\n").length))}
+        rows={Math.max(MIN_ROWS, Math.min(MAX_ROWS, file.text.split("\n").length))}
         spellCheck={false}
         autoCapitalize="off"
         wrap="off"

@@ -11,7 +11,7 @@ export interface Step {
   place: HTMLElement;
 }
 
-const LONGEST_KEY = 240;
+const MAX_KEY_LENGTH = 240;
 
 /** Finds the steps of a displayed text, and inserts a placeholder for a button after each. */
 export function stepsOf(text: HTMLElement): Step[] {
@@ -23,7 +23,7 @@ export function stepsOf(text: HTMLElement): Step[] {
     const nodes = (block.dataset["step"] ?? "").split(/\s+/).filter((node) => node !== "");
     const typed = typedText(block.textContent ?? "");
     const lines = linesOf(typed);
-    const name = `${nodes.join(" ")}: ${lines.join("; ")}`.slice(0, LONGEST_KEY);
+    const name = `${nodes.join(" ")}: ${lines.join("; ")}`.slice(0, MAX_KEY_LENGTH);
     const count = (seen.get(name) ?? 0) + 1;
     seen.set(name, count);
     return { key: count === 1 ? name : `${name} #${count}`, nodes, text: typed, lines, place };

@@ -12,7 +12,7 @@ import type { StudyDocument } from "../documents/model";
 import { PacketsTab } from "../packets/PacketsTab";
 import { TerminalsTab } from "../terminals/TerminalsTab";
 import { FlowsTab } from "./FlowsTab";
-import { LEAST_SHARE, MOST_SHARE, useDock } from "./dockStore";
+import { MIN_SHARE, MAX_SHARE, useDock } from "./dockStore";
 import type { DockTab } from "./dockStore";
 import { formatClock } from "./quantities";
 import { useShownRun } from "./shownRun";
@@ -151,8 +151,8 @@ function Splitter() {
       aria-orientation="horizontal"
       aria-label="Height of the dock"
       aria-valuenow={Math.round(share * 100)}
-      aria-valuemin={LEAST_SHARE * 100}
-      aria-valuemax={MOST_SHARE * 100}
+      aria-valuemin={MIN_SHARE * 100}
+      aria-valuemax={MAX_SHARE * 100}
       aria-valuetext={`${Math.round(share * 100)} % of the window`}
       tabIndex={0}
       onPointerDown={(event) => {

@@ -5,7 +5,7 @@ import { useDock } from "./dockStore";
 import { hasFix, tryFix } from "./fix";
 
 /** This many flows are shown; the others are in the Flows tab. */
-const MOST = 2;
+const MAX = 2;
 
 interface RunSummaryProps {
   documentId: string;
@@ -18,10 +18,10 @@ export function RunSummary({ documentId, recording, alive }: RunSummaryProps) {
   const show = useDock((state) => state.show);
   const diagnosed = recording.flows.flatMap(({ name, advice }) => (advice === null ? [] : [{ name, advice }]));
   if (recording.end_s === null || diagnosed.length === 0) return null;
-  const rest = diagnosed.length - MOST;
+  const rest = diagnosed.length - MAX;
   return (
     <section className="answer" aria-label="Result" aria-live="polite">
-      {diagnosed.slice(0, MOST).map(({ name, advice }) => (
+      {diagnosed.slice(0, MAX).map(({ name, advice }) => (
         <p key={name}>
           <strong>{advice.answer}</strong>
           <button type="button" className="small-button" title={advice.verdict} onClick={() => show("flows")}>

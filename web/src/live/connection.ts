@@ -16,7 +16,7 @@ export const GONE = 4404;
 const LOST = 1006;
 
 const FIRST_WAIT_MS = 200;
-const LONGEST_WAIT_MS = 5000;
+const MAX_WAIT_MS = 5000;
 
 export interface ConnectionHandlers {
   onText?: (text: string) => void;
@@ -29,7 +29,7 @@ export interface ConnectionHandlers {
 
 /** The delay before an attempt, by how many failed before it. */
 export function waitBefore(failures: number): number {
-  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
+  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
 }
 
 export class Connection {

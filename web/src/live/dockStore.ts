@@ -18,8 +18,8 @@ interface DockState {
 }
 
 const PLACE = "longfat.dock";
-export const LEAST_SHARE = 0.15;
-export const MOST_SHARE = 0.75;
+export const MIN_SHARE = 0.15;
+export const MAX_SHARE = 0.75;
 /** The canvas has the larger part. */
 const USUAL = { share: 0.42, folded: false, hasChartsBeside: false };
 
@@ -45,7 +45,7 @@ export const useDock = create<DockState>()((set, get) => ({
 }));
 
 function within(share: number): number {
-  return Math.min(MOST_SHARE, Math.max(LEAST_SHARE, share));
+  return Math.min(MAX_SHARE, Math.max(MIN_SHARE, share));
 }
 
 function loadLayout(): typeof USUAL {

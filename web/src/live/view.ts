@@ -55,7 +55,7 @@ export interface SessionView {
   seriesStore: SeriesStore;
 }
 
-const MOST_MESSAGES = 300;
+const MAX_MESSAGES = 300;
 
 export function newView(id: string, seriesStore: SeriesStore): SessionView {
   return {
@@ -123,7 +123,7 @@ export function withMessage(
     return { ...view, messages: [...view.messages.slice(0, -1), again] };
   }
   const message = { ...added, number: (last?.number ?? 0) + 1, at_s, times: 1 };
-  return { ...view, messages: [...view.messages, message].slice(-MOST_MESSAGES) };
+  return { ...view, messages: [...view.messages, message].slice(-MAX_MESSAGES) };
 }
 
 /** The recording that was started last. */

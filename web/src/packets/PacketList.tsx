@@ -162,7 +162,7 @@ function Cells({ row, origin_s }: { row: PacketRow; origin_s: number }) {
 }
 
 /** The maximum number of host lines: other hosts share one. */
-const MOST_HOSTS = 5;
+const MAX_HOSTS = 5;
 const OTHERS = "others";
 
 /** The hosts with the most packets among the rows, ordered by address so that they keep their positions. */
@@ -170,7 +170,7 @@ export function hostsOf(rows: readonly Pick<PacketRow, "source" | "target">[]): 
   const counts = new Map<string, number>();
   for (const { source, target } of rows) for (const host of [source, target]) counts.set(host, (counts.get(host) ?? 0) + 1);
   const most = [...counts].sort((one, other) => other[1] - one[1]).map(([host]) => host);
-  const shown = most.length > MOST_HOSTS ? most.slice(0, MOST_HOSTS - 1) : most;
+  const shown = most.length > MAX_HOSTS ? most.slice(0, MAX_HOSTS - 1) : most;
   shown.sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
   return most.length > shown.length ? [...shown, OTHERS] : shown;
 }

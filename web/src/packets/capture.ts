@@ -6,7 +6,7 @@ import type { PacketCapture, PacketPage, PacketRow } from "../api/types";
 /** Page size of the packet list. */
 export const PAGE = 250;
 /** How many pages are cached. */
-const MOST_PAGES = 60;
+const MAX_PAGES = 60;
 
 /** A URL of the server with parameters. */
 export function address(path: string, capture: string, more: Record<string, string | number | boolean> = {}): string {
@@ -72,7 +72,7 @@ export class PacketRows {
         this.total = total;
         this.pages.set(number, rows);
         for (const oldest of this.pages.keys()) {
-          if (this.pages.size <= MOST_PAGES) break;
+          if (this.pages.size <= MAX_PAGES) break;
           if (oldest !== number) this.pages.delete(oldest);
         }
         this.changed();

@@ -12,7 +12,7 @@ import { openRunAsStudy, replayRun, watchRuns } from "./actions";
 import { sideBySide } from "./filter";
 
 /** The maximum number of runs on one timeline. */
-const MOST_AT_ONCE = 6;
+const MAX_AT_ONCE = 6;
 
 export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
   const query = runs.map((run) => `runs=${encodeURIComponent(run.path)}`).join("&");
@@ -23,7 +23,7 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
         <h2>{runs.length === 1 ? (runs[0]?.case ?? "") : `${runs.length} runs compared`}</h2>
         <span className="run-buttons">
           {runs.length === 1 && runs[0] !== undefined && <OfOne run={runs[0]} />}
-          {runs.length <= MOST_AT_ONCE && (
+          {runs.length <= MAX_AT_ONCE && (
             <button
               type="button"
               className="small-button"

@@ -91,7 +91,7 @@ function formatDate(seconds: number): string {
 }
 
 /** The maximum number of rows shown: a search finds the rest. */
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 export function RunsPage() {
   const [runs, setRuns] = useState<RunEntry[] | null>(null);
@@ -168,9 +168,9 @@ export function RunsPage() {
       {runs !== null && runs.length > 0 && (
         <div className="runs-body" data-details={picked.length > 0}>
           <div className="runs-list">
-            <RunsTable runs={listed.slice(0, MOST_ROWS)} sort={sort} onSort={setSort} chosen={chosen} onChosen={setChosen} />
+            <RunsTable runs={listed.slice(0, MAX_ROWS)} sort={sort} onSort={setSort} chosen={chosen} onChosen={setChosen} />
             {listed.length === 0 && <p className="empty">No run matches.</p>}
-            {listed.length > MOST_ROWS && <p className="dim">The first {MOST_ROWS} are shown: search for the others.</p>}
+            {listed.length > MAX_ROWS && <p className="dim">The first {MAX_ROWS} are shown: search for the others.</p>}
           </div>
           {picked.length > 0 && <RunDetails key={picked.map((run) => run.path).join("\n")} runs={picked} />}
         </div>

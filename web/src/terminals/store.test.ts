@@ -1,14 +1,14 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
 
-import { MOST_PANES, NO_PANES, aloneAgain, beside, shown, updated, without } from "./store";
+import { MAX_PANES, NO_PANES, aloneAgain, beside, shown, updated, without } from "./store";
 
 const nodes = (...ids: number[]) => ids.map((id) => ({ id, node: `h${id}` }));
 
 describe("panes", () => {
   it("are added side by side while there is room, then in place of the active one", () => {
     let panes = NO_PANES;
-    for (let id = 1; id <= MOST_PANES; id += 1) panes = beside(panes, id);
+    for (let id = 1; id <= MAX_PANES; id += 1) panes = beside(panes, id);
     expect(panes.shown).toEqual([1, 2, 3, 4]);
     panes = beside(panes, 9);
     expect(panes).toMatchObject({ shown: [1, 2, 3, 9], active: 9 });

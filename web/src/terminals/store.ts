@@ -7,7 +7,7 @@
 import { create } from "zustand";
 
 /** The maximum number of terminals side by side. */
-export const MOST_PANES = 4;
+export const MAX_PANES = 4;
 
 export interface Panes {
   /** From left to right. */
@@ -56,7 +56,7 @@ export function shown(panes: Panes, id: number): Panes {
 
 /** Shows a terminal beside the others; if there is no room, in place of the active one. */
 export function beside(panes: Panes, id: number): Panes {
-  if (panes.shown.includes(id) || panes.shown.length >= MOST_PANES) return shown(panes, id);
+  if (panes.shown.includes(id) || panes.shown.length >= MAX_PANES) return shown(panes, id);
   return { ...panes, shown: [...panes.shown, id], active: id, focus: panes.focus + 1 };
 }
 
@@ -85,7 +85,7 @@ export function updated(panes: Panes, terminals: readonly { id: number; node: st
     if (known.has(id) || next.closed.includes(id)) continue;
     const wanted = next.wanted === node;
     if (wanted) next = { ...beside(next, id), wanted: null };
-    else if (next.shown.length < MOST_PANES) next = { ...next, shown: [...next.shown, id], active: next.active ?? id };
+    else if (next.shown.length < MAX_PANES) next = { ...next, shown: [...next.shown, id], active: next.active ?? id };
   }
   return next;
 }

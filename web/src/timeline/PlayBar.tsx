@@ -42,7 +42,7 @@ const KINDS: readonly { kind: Kind; label: string }[] = [
   { kind: "command", label: "command" },
 ];
 /** Limits the number of marks: more would not be distinguishable. */
-const MOST_MARKS = 400;
+const MAX_MARKS = 400;
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
 
 export function PlayBar({ names, at, end_s, start_s, moments, show, going = false, showsText = false, more, children }: PlayBarProps) {
@@ -141,7 +141,7 @@ export function PlayBar({ names, at, end_s, start_s, moments, show, going = fals
 /** Events as marks above the slider: user actions are higher. */
 function Marks({ moments, end_s }: { moments: readonly Mark[]; end_s: number }) {
   if (end_s === 0) return null;
-  const every = Math.ceil(moments.length / MOST_MARKS);
+  const every = Math.ceil(moments.length / MAX_MARKS);
   return (
     <div className="timeline-marks" aria-hidden="true">
       {moments

@@ -161,8 +161,8 @@ class _Path:
         """Notes on a rate that events changed; empty if none did."""
         if self.rate_bps is None or self.least_bps == self.rate_bps:
             return ""
-        least = format_quantity(self.least_bps or 0.0, Unit.BPS)
-        return f" (events changed the rate of {self.interface}; its least is {least})"
+        minimum = format_quantity(self.least_bps or 0.0, Unit.BPS)
+        return f" (events changed the rate of {self.interface}; its least is {minimum})"
 
 
 def _call(flow: Cbr, metrics: Mapping[str, float], path: _Path, found: Facts) -> tuple[str, str]:
@@ -252,20 +252,20 @@ def _requests(
 def _video(flow: Video, metrics: Mapping[str, float], path: _Path, found: Facts) -> tuple[str, str]:
     """Do for a video what `_call` does for a call."""
     found.put_metrics(metrics, _VIDEO)
-    least, most = min(flow.rates_bps), max(flow.rates_bps)
-    found.put("ladder_top_bps", "highest bitrate of the ladder", most, Unit.BPS)
+    minimum, maximum = min(flow.rates_bps), max(flow.rates_bps)
+    found.put("ladder_top_bps", "highest bitrate of the ladder", maximum, Unit.BPS)
     path.put(found)
     bitrate = metrics.get("bitrate_bps")
     throughput = metrics.get("throughput_bps", 0.0)
     if bitrate is None:
         verdict, words = "no segment came", _NOTHING_CAME
-    elif path.least_bps is not None and path.least_bps < least:
+    elif path.least_bps is not None and path.least_bps < minimum:
         verdict, words = (
             f"the link: {path.interface} carries {_rate(path.least_bps)}{path.changed}, less than "
-            f"the lowest bitrate, {_rate(least)}",
+            f"the lowest bitrate, {_rate(minimum)}",
             "A faster link, or a lower first step of the ladder.",
         )
-    elif bitrate >= _NEARLY * most:
+    elif bitrate >= _NEARLY * maximum:
         verdict, words = (
             "its ladder: it played the highest bitrate there is",
             "Nothing in the network.",
@@ -276,7 +276,7 @@ def _video(flow: Video, metrics: Mapping[str, float], path: _Path, found: Facts)
             f"{_rate(path.rate_bps)} on average{path.changed}",
             "A faster link; or a step of the ladder below what it carries.",
         )
-    elif throughput > most:
+    elif throughput > maximum:
         verdict, words = (
             f"its own adaptation: segments came at {_rate(throughput)}, and it played "
             f"{_rate(bitrate)} on average, beginning low",

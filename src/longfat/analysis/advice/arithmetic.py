@@ -159,7 +159,7 @@ def compute(
         raise InputError(str(error)) from None
     bdp_bytes = bdp.bdp_bytes(rate_bps, rtt_s)
     packet_bytes = mss_bytes + HEADER_BYTES
-    window_bytes = min(bdp_bytes, float(bdp.LARGEST_WINDOW_BYTES))
+    window_bytes = min(bdp_bytes, float(bdp.MAX_WINDOW_BYTES))
     mb_time_s = bdp.transmission_time_s(MB, rate_bps)
     stream_bps = streams = bearable = None
     if loss_fraction is not None:
@@ -181,7 +181,7 @@ def compute(
         ),
         mb_time_s=mb_time_s,
         mb_rtt_fraction=mb_time_s / rtt_s,
-        unscaled_bps=bdp.throughput_bps(bdp.LARGEST_FIELD, rtt_s),
+        unscaled_bps=bdp.throughput_bps(bdp.MAX_FIELD, rtt_s),
         window_bytes=window_bytes,
         window_shift=bdp.shift_needed(window_bytes),
         connections=math.ceil(bdp_bytes / window_bytes),
@@ -254,23 +254,23 @@ def _limit(name: str, buffer_bytes: int, rate_bps: int, rtt_s: float) -> WindowL
 def _check(
     rate_bps: int, rtt_s: float, mss_bytes: int, flows: int | None, loss_fraction: float | None
 ) -> None:
-    for name, value, most, unit, example in (
+    for name, value, maximum, unit, example in (
         ("the rate", rate_bps, _MAX_RATE_BPS, Unit.BPS, "10gbit"),
         ("the RTT", rtt_s, _MAX_RTT_S, Unit.SECONDS, "50ms"),
     ):
         if not value > 0:
             raise InputError(f"{name} must be more than 0; write one such as {example}")
-        if value > most:
-            largest = format_quantity(most, unit)
+        if value > maximum:
+            largest = format_quantity(maximum, unit)
             raise InputError(f"{name} is beyond any path: at most {largest}, such as {example}")
     bits = bdp.bdp_bits(rate_bps, rtt_s)
     if not 1 <= bits <= _MAX_BDP_BITS:
         raise InputError(
             f"rate x RTT is {bits:.3g} bits; a path holds 1 bit or more, and at most 1e13 bits"
         )
-    if not 1 <= mss_bytes <= bdp.LARGEST_FIELD - HEADER_BYTES:
-        most = bdp.LARGEST_FIELD - HEADER_BYTES
-        raise InputError(f"a segment holds 1 to {most:,} bytes, not {mss_bytes:,}; mostly 1460")
+    if not 1 <= mss_bytes <= bdp.MAX_FIELD - HEADER_BYTES:
+        maximum = bdp.MAX_FIELD - HEADER_BYTES
+        raise InputError(f"a segment holds 1 to {maximum:,} bytes, not {mss_bytes:,}; mostly 1460")
     if flows is not None and flows < 1:
         raise InputError(f"there must be 1 flow or more, not {flows}")
     if loss_fraction is not None and not 0 < loss_fraction < 1:

@@ -315,13 +315,13 @@ def _limit(row: Second, link: Link, known: Known, *, was_cut: bool, was_started:
         Limit.SEND_BUFFER: known.send_window_bytes,
     }
     known_sizes = {limit: size for limit, size in sizes.items() if size is not None}
-    least = min(known_sizes, key=lambda limit: known_sizes[limit], default=None)
+    minimum = min(known_sizes, key=lambda limit: known_sizes[limit], default=None)
     if (
-        least is not None
-        and in_flight_bytes >= _FILLED * known_sizes[least]
-        and row.cwnd_bytes > known_sizes[least]
+        minimum is not None
+        and in_flight_bytes >= _FILLED * known_sizes[minimum]
+        and row.cwnd_bytes > known_sizes[minimum]
     ):
-        return least
+        return minimum
     if link is Link.FULL_SHARED:
         return Limit.BOTTLENECK
     if known.model_based:
@@ -330,4 +330,4 @@ def _limit(row: Second, link: Link, known: Known, *, was_cut: bool, was_started:
         return Limit.LOSS
     if not was_started or in_flight_bytes >= _OPEN * row.cwnd_bytes:
         return Limit.START_UP
-    return least or Limit.UNKNOWN
+    return minimum or Limit.UNKNOWN

@@ -243,14 +243,14 @@ def keep(need: PathRequirements) -> Iterator[tuple[str, str]]:
     """Yield settings to leave as they are, each with its reason."""
     path, buffer_bytes, lost = need.path, need.buffer_bytes, need.loss
     # At most half of a buffer is window, as far as a version's rule goes.
-    window_bytes = min(buffer_bytes / 2, bdp.LARGEST_WINDOW_BYTES)
+    window_bytes = min(buffer_bytes / 2, bdp.MAX_WINDOW_BYTES)
     shift = bdp.shift_needed(window_bytes)
     if shift:
         yield (
             "net.ipv4.tcp_window_scaling=1",
             f"a window of {window_bytes:,.0f} B needs a shift of {shift} ("
-            f"{bdp.LARGEST_FIELD:,} x 2^{shift} = "
-            f"{bdp.scaled_window_bytes(bdp.LARGEST_FIELD, shift):,} B)",
+            f"{bdp.MAX_FIELD:,} x 2^{shift} = "
+            f"{bdp.scaled_window_bytes(bdp.MAX_FIELD, shift):,} B)",
         )
     # RFC 7323, section 5: sequence numbers count 2^32 bytes; an old segment may live 2 minutes.
     wrap_s = 2**32 * 8 / path.rate_bps

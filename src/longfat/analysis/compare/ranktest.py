@@ -196,11 +196,11 @@ def _doubled_ranks(values: Floats) -> Integers:
 
 def _p_values(pattern: Integers, few: int, sums: Integers) -> Floats:
     """Return the p-values of rank sums of `few` of the ranks of a pattern."""
-    steps, most = _steps(pattern, few)
-    if steps > most:
+    steps, maximum = _steps(pattern, few)
+    if steps > maximum:
         return _normal_p(pattern, few, sums)
-    least, step, below = _distribution(pattern.tobytes(), few)
-    index = (sums - least) // step
+    minimum, step, below = _distribution(pattern.tobytes(), few)
+    index = (sums - minimum) // step
     down = below[index + 1]
     up = below[-1] - below[index]
     found: Floats = np.minimum(1.0, 2 * np.minimum(down, up) / below[-1])

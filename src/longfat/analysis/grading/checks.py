@@ -52,10 +52,10 @@ ALGORITHMS = frozenset(
 _SPELLINGS = {"h-tcp": "htcp", "new reno": "reno", "newreno": "reno", "bbrv2": "bbr2"}
 _WORD = re.compile(r"[a-z]+[0-9]?")
 
-LEAST_OVERLAP = 0.5
+MIN_OVERLAP = 0.5
 """The share of the shorter one's time for which two flows must run at once to compete."""
 
-MOST_OF_RATE = 1.01
+MAX_OF_RATE = 1.01
 """The share of a link's rate above which a throughput cannot be."""
 
 _SHAPES = re.compile(r"\btc\b.*\b(rate|bandwidth|tbf|htb|cake)\b")
@@ -197,7 +197,7 @@ def _apart(a: str, one: tuple[float, float], b: str, two: tuple[float, float]) -
     """Return how two flows missed each other; empty if they ran at once."""
     both_s = min(one[1], two[1]) - max(one[0], two[0])
     shorter_s = min(one[1] - one[0], two[1] - two[0])
-    if shorter_s <= 0 or both_s >= LEAST_OVERLAP * shorter_s:
+    if shorter_s <= 0 or both_s >= MIN_OVERLAP * shorter_s:
         return ""
     times = f"{a} ran from {one[0]:.1f} to {one[1]:.1f} s and {b} from {two[0]:.1f} to {two[1]:.1f}"
     if both_s <= 0:
@@ -238,7 +238,7 @@ def _unshaped(handed: Handed, played: Played, flow: Bulk) -> str:
         elif lines:
             words += f": `{lines[0]}` is no longer in force when the traffic starts"
         return words
-    if lab_bps is not None and not 0.99 <= found.rate_bps / lab_bps <= MOST_OF_RATE:
+    if lab_bps is not None and not 0.99 <= found.rate_bps / lab_bps <= MAX_OF_RATE:
         rate, lab = (format_quantity(one, Unit.BPS) for one in (found.rate_bps, float(lab_bps)))
         return (
             f"the slowest link of {flow.name}, {found.interface}, has {rate}, and the lab's {lab}"
@@ -255,7 +255,7 @@ def _unshaped_while_it_ran(played: Played, flow: Bulk, *, lab_bps: int | None) -
     for time_s, limits in limits_in_force(played.run, flow) or ():
         if lab_bps is None and limits:
             continue
-        if lab_bps and any(0.99 <= bps / lab_bps <= MOST_OF_RATE for bps in limits.values()):
+        if lab_bps and any(0.99 <= bps / lab_bps <= MAX_OF_RATE for bps in limits.values()):
             continue
         moment = f"{time_s:g} s after the start, with {flow.name} under way, "
         if not limits:
@@ -325,7 +325,7 @@ def _rate(handed: Handed, cases: frozenset[str]) -> Found:
         if played.run is not None:
             yield from _above(played, played.run, lab_bps)
     for name, report in handed.reports.items():
-        if lab_bps is not None and (found := _report_bps(report)) > MOST_OF_RATE * lab_bps:
+        if lab_bps is not None and (found := _report_bps(report)) > MAX_OF_RATE * lab_bps:
             yield name, _too_much(name, found, lab_bps)
 
 
@@ -356,14 +356,14 @@ def _above(played: Played, run: Run, lab_bps: int | None) -> Found:
         times = [run.flow_times[flow.name] for flow in flows if flow.name in run.flow_times]
         got = [run.metrics.get(f"{flow.name}.receiver_bps") for flow in flows]
         for flow, bps in zip(flows, got, strict=True):
-            if bps is not None and bps > MOST_OF_RATE * limit:
+            if bps is not None and bps > MAX_OF_RATE * limit:
                 yield played.name, _too_much(flow.name, bps, limit, place)
         moved = [run.metrics.get(f"{flow.name}.received_bytes", 0.0) for flow in flows]
         length_s = max((t.end_s for t in times), default=0.0) - min(
             (t.start_s for t in times), default=0.0
         )
         together = 8 * sum(moved) / length_s if length_s > 0 else 0.0
-        if len(flows) > 1 and together > MOST_OF_RATE * limit:
+        if len(flows) > 1 and together > MAX_OF_RATE * limit:
             names = " and ".join(flow.name for flow in flows)
             yield played.name, _too_much(f"{names} together", together, limit, place)
 

@@ -37,7 +37,7 @@ _NAME = re.compile(r"[\w-]+")
 # Words of a shell and of tools, which say nothing, are left out by their form.
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]+|.{1,3}|\W+|[0-9.]+")
 _QUOTING = re.compile(r"""[\s"'`\\]+""")
-_SHORTEST_LINE = 8
+_MIN_LINE_LENGTH = 8
 _INTERFACE = re.compile(r"[\w-]+-eth[0-9]+")
 
 
@@ -114,7 +114,9 @@ def redaction_for(submission: Submission, grading: Grading) -> Redaction:
             lines.add(_unquoted(text))
     return Redaction(
         lines=tuple(
-            line for line in sorted(lines) if len(line) >= _SHORTEST_LINE and line not in given_text
+            line
+            for line in sorted(lines)
+            if len(line) >= _MIN_LINE_LENGTH and line not in given_text
         ),
         tokens=frozenset(
             one

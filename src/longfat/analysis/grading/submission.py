@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from longfat.model.network import HostRoot
     from longfat.study.formats.mininet import MininetNetwork
 
-LARGEST_DRAWN_SEED = 1_000_000
-_MOST_WORDS = 600
+MAX_DRAWN_SEED = 1_000_000
+_MAX_WORDS = 600
 _SHORT_BYTES = 400
 
 
@@ -82,7 +82,7 @@ def seed_of(student: str) -> int:
         student: the name; case and blanks around it make no difference.
     """
     digest = hashlib.sha256(student.strip().casefold().encode(errors="surrogatepass")).digest()
-    return int.from_bytes(digest[:8]) % LARGEST_DRAWN_SEED + 1
+    return int.from_bytes(digest[:8]) % MAX_DRAWN_SEED + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +249,7 @@ class _Reader:
     def words(self, error: LongfatError) -> str:
         """Return an error's message, without the place of our copy and hints at our settings."""
         text = str(error).replace(f"{self.scratch}/", "").partition("; LONGFAT_QUOTA")[0]
-        return text if len(text) <= _MOST_WORDS else f"{text[: _MOST_WORDS - 3]}..."
+        return text if len(text) <= _MAX_WORDS else f"{text[: _MAX_WORDS - 3]}..."
 
     def _copy(self, file: str, beside: FileReader) -> Path:
         """Copy a file to a folder that nothing else can change."""

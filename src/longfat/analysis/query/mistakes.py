@@ -54,9 +54,9 @@ def explained_error(
             memory = format_quantity(limits.memory_bytes, Unit.BYTES)
             return f"the query: it needs more memory than {memory}; --memory-limit allows more"
         case "answer":
-            most = format_quantity(limits.answer_bytes, Unit.BYTES)
+            largest = format_quantity(limits.answer_bytes, Unit.BYTES)
             return (
-                f"the query: its answer is larger than {most}, a quarter of the limit of memory; "
+                f"the query: its answer is larger than {largest}, a quarter of the limit of memory; "
                 "request fewer rows (`limit 1000`), or allow more by --memory-limit"
             )
         case "statement":

@@ -159,7 +159,7 @@ def _print_changes(contrast: Contrast, console: Console, show_all: bool) -> None
     _print_more(len(contrast.changes) - len(cut), "difference", console)
     for letter, only in (("A", matching.only_a), ("B", matching.only_b)):
         if only:
-            shown = ", ".join(only) if show_all else some(only, most=8)
+            shown = ", ".join(only) if show_all else some(only, maximum=8)
             console.print(Text(f"only in {letter}: {shown}"))
     if contrast.environment:
         print_heading(console, "What differs around them")
@@ -264,9 +264,9 @@ def _table(contrast: Contrast, chosen: Sequence[Difference], width: int) -> Tabl
     label_width = max(_NARROW_LABEL, min(_MIN_LABEL, room))
     table = plain_table(gap=gap)
     table.add_column("metric", overflow="fold", min_width=label_width)
-    for head, least in zip(heads, widths, strict=True):
+    for head, minimum in zip(heads, widths, strict=True):
         justify: JustifyMethod = "left" if head == "real" else "right"
-        table.add_column(Text(head), justify=justify, no_wrap=True, min_width=least)
+        table.add_column(Text(head), justify=justify, no_wrap=True, min_width=minimum)
     alone = len(contrast.matching.pairs) == 1
     for case, rows in groupby(chosen, key=lambda one: one.case):
         if not alone:

@@ -128,10 +128,10 @@ def side_line(side: Side) -> str:
     return f"{cases}, {which}, Linux {' and '.join(releases)}"
 
 
-def some(names: Sequence[str], *, most: int = _MAX_NAMED) -> str:
+def some(names: Sequence[str], *, maximum: int = _MAX_NAMED) -> str:
     """Return the first of many names, and how many more there are."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+    shown = ", ".join(names[:maximum])
+    return shown if len(names) <= maximum else f"{shown} and {len(names) - maximum:,} more"
 
 
 def median_text(spread: Spread | None, unit: Unit) -> str:
@@ -186,9 +186,9 @@ def tally_text(tally: Tally, *, alone: bool) -> str:
         return f"on one side only, in {len(tally.moved):,} of {cases}"
     ways = [("up", tally.up), ("down", tally.down)]
     moved = ", ".join(f"{way} in {count:,}" for way, count in ways if count)
-    most = change_text(largest.change, largest.relative, largest.unit)
+    maximum = change_text(largest.change, largest.relative, largest.unit)
     text = f"{moved} of {cases}, median {change}"
-    return text if most == change else f"{text}, most {most} in {largest.case}"
+    return text if maximum == change else f"{text}, most {maximum} in {largest.case}"
 
 
 def _numbers(difference: Difference) -> str:

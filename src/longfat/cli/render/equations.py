@@ -145,7 +145,7 @@ def _megabyte(path: Arithmetic) -> Section:
 
 
 def _field(path: Arithmetic) -> Section:
-    field, shift, size = bdp.LARGEST_FIELD, path.window_shift, _bytes(path.bdp_bytes)
+    field, shift, size = bdp.MAX_FIELD, path.window_shift, _bytes(path.bdp_bytes)
     unscaled = format_quantity(path.unscaled_bps, Unit.BPS)
     lines: list[Equation | str] = [
         Equation(
@@ -167,8 +167,8 @@ def _field(path: Arithmetic) -> Section:
 
 
 def _shifted(shift: int, remark: str) -> Equation:
-    size = _bytes(bdp.LARGEST_FIELD << shift)
-    return Equation(f"shift of {shift}", f"{bdp.LARGEST_FIELD:,} B x 2^{shift}", size, remark)
+    size = _bytes(bdp.MAX_FIELD << shift)
+    return Equation(f"shift of {shift}", f"{bdp.MAX_FIELD:,} B x 2^{shift}", size, remark)
 
 
 def _sockets(path: Arithmetic) -> Section:

@@ -206,8 +206,8 @@ class _Part(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any, /) -> int:
-        most = max(0, min(len(buffer), self._size - self._at))
-        data = os.pread(self._descriptor, most, self._start + self._at)
+        maximum = max(0, min(len(buffer), self._size - self._at))
+        data = os.pread(self._descriptor, maximum, self._start + self._at)
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)

@@ -95,13 +95,13 @@ class Quota:
             amount: the machine's usage, in the field's unit.
             doing: the usage, for the message.
         """
-        most = getattr(self, name)
-        if amount <= most:
+        maximum = getattr(self, name)
+        if amount <= maximum:
             return None
         unit = _UNITS[name]
         return MachineError(
             f"the machine {doing} {format_quantity(amount, unit)}, but its quota is"
-            f" {format_quantity(most, unit)}; {VARIABLE}={name}=... sets another"
+            f" {format_quantity(maximum, unit)}; {VARIABLE}={name}=... sets another"
         )
 
     def check_memory(self, memory_bytes: int) -> None:

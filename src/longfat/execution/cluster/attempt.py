@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LOST_FOR_S = 0.5
 # Progress messages of all workers together, in one second.
-_MOST_MESSAGES = 200
+_MAX_MESSAGES = 200
 _PROGRESS_EVERY_S = 0.5
 
 
@@ -172,7 +172,7 @@ def submit(
         run_task=replace(run_task, parameters=dict(run_task.parameters)),
         kernel=plan.kernels[run_task.case.kernel],
         tools=dict(plan.tools[case.index]),
-        every_s=max(_PROGRESS_EVERY_S, sum(m.threads for m in members.values()) / _MOST_MESSAGES),
+        every_s=max(_PROGRESS_EVERY_S, sum(m.threads for m in members.values()) / _MAX_MESSAGES),
     )
     future = client.submit(
         execute,

@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from longfat.execution.cluster.transfer import Plan
     from longfat.execution.executor import RunObserver
 
-MOST_TRIES = 3
+MAX_TRIES = 3
 """The maximum number of attempts, on workers that die, lack something, or send garbage."""
 
 # A case may be lost before the message arrives that it runs; but not indefinitely.
-_MOST_LOSSES = 10
+_MAX_LOSSES = 10
 _AHEAD_SHARE = 4
 _LOOK_EVERY_S = 0.5
 _POLL_S = 0.1
@@ -140,7 +140,7 @@ class Job:
             attempt.ran_on.discard(worker)
             if ran and attempt.future.status != "finished":
                 case.deaths.append(worker)
-            if len(case.deaths) >= MOST_TRIES and not case.over:
+            if len(case.deaths) >= MAX_TRIES and not case.over:
                 died = f"{len(case.deaths)} times: {', '.join(case.deaths)}"
                 self._finish(case, case.error(f"the worker that ran it died, {died}"))
             elif (ran and attempt.future.done()) or not attempt.can_run(self._members.admitted):
@@ -264,7 +264,7 @@ class Job:
     def _refuse(self, case: CaseState, worker: str, error: LongfatError) -> None:
         """Retry a case elsewhere that a worker cannot run."""
         case.refused[worker] = error
-        if len(case.refused) >= MOST_TRIES:
+        if len(case.refused) >= MAX_TRIES:
             self._finish(case, case.refusal())
         else:
             self._return(case)
@@ -283,7 +283,7 @@ class Job:
         if attempt.task is not None and attempt.task is not asyncio.current_task():
             attempt.task.cancel()
         case.losses += losses
-        if case.losses >= _MOST_LOSSES:
+        if case.losses >= _MAX_LOSSES:
             times = f"{case.losses} times"
             self._finish(case, case.error(f"the worker that had it was lost, {times}"))
         else:

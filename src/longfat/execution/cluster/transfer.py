@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.model.host_root import HostRoot
 
-MOST_BYTES = 64 << 30
+MAX_BYTES = 64 << 30
 """The maximum unpacked size of a block."""
 
 _CONTENTS = "contents.json"
-_MOST_CONTENTS_BYTES = 64 << 20
+_MAX_CONTENTS_BYTES = 64 << 20
 _CHUNK = 1 << 20
 _SHOWN = 40
 # The output of iperf3 and ping shrinks to a tenth at any level; higher ones only take time.
 _LEVEL = 4
-_LONGEST_NAME = 1 << 16
+_MAX_NAME_LENGTH = 1 << 16
 _KINDS = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.GNUTYPE_LONGNAME)
 _DAMAGE = (
     *(tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile),
@@ -70,7 +70,7 @@ class _Member(CheckedHeader):
         """Raise `UnpackError` if it is of another kind."""
         if self.type not in _KINDS:
             raise UnpackError(f"{self.name[:_SHOWN]!r} in it is not a file")
-        if self.type == tarfile.GNUTYPE_LONGNAME and self.size > _LONGEST_NAME:
+        if self.type == tarfile.GNUTYPE_LONGNAME and self.size > _MAX_NAME_LENGTH:
             raise UnpackError("a file in it has an invalid name")
 
 
@@ -166,7 +166,7 @@ def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
     first = tar.next()
     if first is None or first.name != _CONTENTS or not first.isreg():
         raise UnpackError("it does not begin with a list of its contents")
-    if first.size > _MOST_CONTENTS_BYTES:
+    if first.size > _MAX_CONTENTS_BYTES:
         raise UnpackError("its list has too many files")
     file = tar.extractfile(first)
     assert file is not None
@@ -179,7 +179,7 @@ def _contents(tar: tarfile.TarFile) -> Sequence[_Item]:
     valid = all(FILE_NAME.fullmatch(item.name) and item.size_bytes >= 0 for item in items)
     if not valid or len({item.name for item in items}) != len(items):
         raise UnpackError("a file in it has an invalid name")
-    if total > MOST_BYTES:
+    if total > MAX_BYTES:
         raise UnpackError(f"it contains {total} bytes, which is too much")
     return items
 

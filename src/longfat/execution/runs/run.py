@@ -17,7 +17,7 @@ from longfat.common.extras import lazy
 from longfat.errors import InputError
 from longfat.model.case import Case, digest_of
 from longfat.model.parameter import ParameterValue
-from longfat.model.probes.columns import MOST_CELLS, TIME
+from longfat.model.probes.columns import MAX_CELLS, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -394,8 +394,8 @@ def parse_series(content: bytes, *, where: str, columns: Sequence[Column]) -> pa
             )
         # A few bytes of it can encode millions of values.
         cells = file.metadata.num_rows * len(wanted)
-        if not 0 <= cells <= MOST_CELLS:
-            raise InputError(f"{where}: it has {cells:,} values; at most {MOST_CELLS:,} are read")
+        if not 0 <= cells <= MAX_CELLS:
+            raise InputError(f"{where}: it has {cells:,} values; at most {MAX_CELLS:,} are read")
         table = file.read()
         table.validate(full=True)
         near = pc.less(pc.abs(table[TIME.name]), _MAX_DISTANCE_S)

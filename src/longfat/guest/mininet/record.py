@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-_MOST_TEXT = 4000
-_MOST_CALLS = 20_000
+_MAX_TEXT = 4000
+_MAX_CALLS = 20_000
 
 
 class Record:
@@ -63,8 +63,8 @@ class Record:
             RuntimeError: it has been asked too often: each node, link and command does so.
         """
         self._asked += 1
-        if self._asked > _MOST_CALLS:
-            raise RuntimeError(f"more than {_MOST_CALLS:,} nodes, links and commands")
+        if self._asked > _MAX_CALLS:
+            raise RuntimeError(f"more than {_MAX_CALLS:,} nodes, links and commands")
         frame: FrameType | None = sys._getframe()
         while frame is not None:
             if frame.f_code.co_filename == self.script:
@@ -75,7 +75,7 @@ class Record:
     def warn(self, text: str, who: str = "") -> None:
         """Note that something is left out, once for each line of the script."""
         if not self.is_quiet:
-            self.warnings[who or f"line {self.place()[0]}", text[:_MOST_TEXT]] = None
+            self.warnings[who or f"line {self.place()[0]}", text[:_MAX_TEXT]] = None
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Hear of what Python does (`sys.addaudithook`): programs that the script starts."""

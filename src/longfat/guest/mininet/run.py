@@ -24,8 +24,8 @@ from longfat.guest.mininet.modules import install
 from longfat.guest.mininet.net import Mininet, Topo
 from longfat.guest.mininet.record import RECORD, position
 
-_MOST_BYTES = 8 << 20
-_MOST_TEXT = 500
+_MAX_BYTES = 8 << 20
+_MAX_TEXT = 500
 
 
 class _EndedError(BaseException):
@@ -64,7 +64,7 @@ def main() -> None:
     ours = os.getpid()
     sys.argv = [job["name"], *job["arguments"]]
     sys.path[:2] = [os.getcwd()]  # and neither our folder nor its root
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_BYTES, _MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_BYTES, _MAX_BYTES))
     resource.setrlimit(resource.RLIMIT_AS, (job["memory_bytes"], job["memory_bytes"]))
     found = _run(source, most_lines=job["lines"], limit_s=job["limit_s"])
     with contextlib.suppress(OSError, ValueError):
@@ -105,7 +105,7 @@ def _run(source: bytes, *, most_lines: int, limit_s: float) -> dict[str, Any]:
     title = module.__doc__ if isinstance(module.__doc__, str) else ""
     return {
         **_found(),
-        "title": title.strip().partition("\n")[0][:_MOST_TEXT],
+        "title": title.strip().partition("\n")[0][:_MAX_TEXT],
         "error": error,
         "is_started": any(net.is_started for net in RECORD.nets),
         "warnings": list(RECORD.warnings),
@@ -153,16 +153,16 @@ def _error(error: BaseException) -> dict[str, Any]:
     elif isinstance(error, SystemExit):
         text = said if isinstance(error.code, str) else f"it exits with status {said}{_last_line()}"
     elif isinstance(error, OSError) and error.errno == errno.EFBIG:
-        text = f"it prints, or writes to a file, more than {_MOST_BYTES >> 20} MB"
-    return {"text": text[:_MOST_TEXT], "at": at}
+        text = f"it prints, or writes to a file, more than {_MAX_BYTES >> 20} MB"
+    return {"text": text[:_MAX_TEXT], "at": at}
 
 
 def _last_line() -> str:
     """Return the last line that the script printed, such as what argparse has to say."""
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
-        start = max(0, os.fstat(1).st_size - _MOST_TEXT)
-        lines = os.pread(1, _MOST_TEXT, start).decode(errors="replace").strip().splitlines()
+        start = max(0, os.fstat(1).st_size - _MAX_TEXT)
+        lines = os.pread(1, _MAX_TEXT, start).decode(errors="replace").strip().splitlines()
         return f": {lines[-1]}" if lines else ""
     return ""
 
@@ -224,7 +224,7 @@ def _plain(value: Any) -> Any:
     try:  # also numpy's numbers
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        return str(value)[:_MOST_TEXT]
+        return str(value)[:_MAX_TEXT]
     return number if math.isfinite(number) else str(number)
 
 

@@ -16,7 +16,7 @@ SOL_SOCKET, SOL_TCP = 1, 6
 TCP_INFO, TCP_CC_INFO, TCP_CONGESTION, SO_MEMINFO = 11, 26, 13, 55
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_MOST_INFO = 1024
+_MAX_INFO = 1024
 
 _BYTES = (
     *("state", "ca_state", "retransmits", "probes", "backoff", "options", "wscales", "limited"),
@@ -57,8 +57,8 @@ NAMES = {
 
 
 def _option(descriptor: int, level: int, name: int) -> bytes:
-    memory = ctypes.create_string_buffer(_MOST_INFO)
-    length = ctypes.c_uint32(_MOST_INFO)
+    memory = ctypes.create_string_buffer(_MAX_INFO)
+    length = ctypes.c_uint32(_MAX_INFO)
     if _libc.getsockopt(descriptor, level, name, memory, ctypes.byref(length)):
         return b""
     return memory.raw[: length.value]

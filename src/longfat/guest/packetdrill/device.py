@@ -20,7 +20,7 @@ _GSO_TCPV4, _GSO_TCPV6 = 1, 4
 # struct virtio_net_hdr: flags, type, length of headers, size of segments, and for checksums
 # where they begin and where they go.
 _HEAD = struct.Struct("<BBHHHH")
-_MOST_BYTES = 1 << 17
+_MAX_BYTES = 1 << 17
 
 
 class Device:
@@ -56,7 +56,7 @@ class Device:
     def read(self) -> bytes | None:
         """Return the next packet that the kernel has sent; None if there is none."""
         try:
-            return os.read(self.fd, _MOST_BYTES)[_HEAD.size :]
+            return os.read(self.fd, _MAX_BYTES)[_HEAD.size :]
         except BlockingIOError:
             return None
 

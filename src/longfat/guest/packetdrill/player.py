@@ -50,7 +50,7 @@ _CALL_PATIENCE_NS = 1_000_000_000
 # could mean is shorter.
 _NOTHING_NS = 10_000
 _PCAP_HEAD = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 101)
-_MOST_CAPTURE = 48 << 20
+_MAX_CAPTURE = 48 << 20
 _NEVER_NS = 2**62
 # Where this package is seen once /tmp is the guest's own.
 _ASSERTIONS = f"{mounts.HOME}/guest/longfat/guest/packetdrill/assertions.py"
@@ -434,7 +434,7 @@ class Player:
         raise FailureError(line, "this call has not returned when the script ends")
 
     def _record(self, now_ns: int, data: bytes) -> None:
-        if self._capture is None or self._captured > _MOST_CAPTURE:
+        if self._capture is None or self._captured > _MAX_CAPTURE:
             return
         seconds, nanoseconds = divmod(max(0, now_ns), 10**9)
         head = struct.pack("<IIII", seconds, nanoseconds, len(data), len(data))

@@ -13,7 +13,7 @@ from longfat.guest.packetdrill.waiting import Waiting
 KEPT_OUTPUT = 4096
 """How much of what is printed is kept, in bytes: the end."""
 
-_MOST_OUTPUT = 1 << 20
+_MAX_OUTPUT = 1 << 20
 _CHUNK = 65536
 
 
@@ -82,8 +82,8 @@ class Program:
         del self.said[:-KEPT_OUTPUT]
         if not data:
             self._close()
-        elif self._total > _MOST_OUTPUT:
-            raise ScriptFailedError(f"it wrote more than {_MOST_OUTPUT:,} bytes")
+        elif self._total > _MAX_OUTPUT:
+            raise ScriptFailedError(f"it wrote more than {_MAX_OUTPUT:,} bytes")
 
     def _close(self) -> None:
         if self._output is not None:

@@ -58,7 +58,7 @@ class Waiting:
         record: called for each packet that the kernel sends, with its time.
     """
 
-    _MOST_PACKETS = 100_000
+    _MAX_PACKETS = 100_000
 
     def __init__(
         self, device: Device, *, limit_ns: int, record: Callable[[int, bytes], None]
@@ -128,7 +128,7 @@ class Waiting:
         now_ns = self.now_ns()
         while (packet := self._device.read()) is not None:
             self._seen += 1
-            if self._seen > self._MOST_PACKETS:
+            if self._seen > self._MAX_PACKETS:
                 raise FloodError
             self._record(now_ns, packet)
             self.packets.append((now_ns, packet))

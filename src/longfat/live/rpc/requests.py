@@ -203,10 +203,10 @@ def _params(call: Call, given: Any) -> dict[str, Any]:
     return values
 
 
-def _is_deeper(data: Any, most: int) -> bool:
+def _is_deeper(data: Any, maximum: int) -> bool:
     """Return whether data is nested deeper; without recursion, since it may be."""
     level = [data]
-    for _ in range(most):
+    for _ in range(maximum):
         level = [
             one
             for value in level

@@ -14,8 +14,8 @@ from longfat.errors import InputError
 from longfat.model.kinds.kind import Kind, T, WrongKindError, pattern_schema
 from longfat.model.metric import Unit
 from longfat.model.units import (
-    LARGEST_INTEGER,
-    LONGEST_S,
+    MAX_INTEGER,
+    MAX_S,
     format_quantity,
     parse_fraction,
     parse_rate_bps,
@@ -28,12 +28,12 @@ from longfat.model.units import (
 class _Number(Kind[T]):
     """A number within limits, in a base unit."""
 
-    least: T
-    most: T
+    minimum: T
+    maximum: T
     what: str = "a number"
 
     def check(self, value: T) -> T:
-        if self.least <= value <= self.most:  # type: ignore[operator]
+        if self.minimum <= value <= self.maximum:  # type: ignore[operator]
             return value
         raise InputError(f"{self.shown(value)} is outside of what is allowed: {self.limits}")
 
@@ -70,9 +70,9 @@ class _Number(Kind[T]):
 
     @property
     def limits(self) -> str:
-        if self.most in (LARGEST_INTEGER, LONGEST_S):
-            return f"at least {self.shown(self.least)}"
-        return f"{self.text(self.least)} to {self.shown(self.most)}"
+        if self.maximum in (MAX_INTEGER, MAX_S):
+            return f"at least {self.shown(self.minimum)}"
+        return f"{self.text(self.minimum)} to {self.shown(self.maximum)}"
 
 
 _RATE_STEPS = (("tbit", 10**12), ("gbit", 10**9), ("mbit", 10**6), ("kbit", 10**3), ("bit", 1))
@@ -90,8 +90,8 @@ class Rate(_Number[int]):
     """A rate in bit/s."""
 
     unit: ClassVar[Unit] = Unit.BPS
-    least: int = 0
-    most: int = LARGEST_INTEGER
+    minimum: int = 0
+    maximum: int = MAX_INTEGER
     what: str = "a rate"
     example: str = "10gbit"
 
@@ -124,8 +124,8 @@ class Size(_Number[int]):
     """A size in bytes."""
 
     unit: ClassVar[Unit] = Unit.BYTES
-    least: int = 0
-    most: int = LARGEST_INTEGER
+    minimum: int = 0
+    maximum: int = MAX_INTEGER
     what: str = "a size"
     example: str = "25MB"
 
@@ -145,7 +145,7 @@ class Size(_Number[int]):
     def schema(self) -> dict[str, Any]:
         return {
             "anyOf": [
-                {"type": "integer", "minimum": self.least, "maximum": self.most},
+                {"type": "integer", "minimum": self.minimum, "maximum": self.maximum},
                 pattern_schema(r"[0-9.]+ ?([kmgtKMGT]i?)?([bB](yte(s)?)?)?", self.example),
             ]
         }
@@ -188,8 +188,8 @@ class Time(_Number[float]):
     """
 
     unit: ClassVar[Unit] = Unit.SECONDS
-    least: float = 0.0
-    most: float = LONGEST_S
+    minimum: float = 0.0
+    maximum: float = MAX_S
     what: str = "a time"
     example: str = "20ms"
     whole: str = ""
@@ -221,11 +221,11 @@ class Time(_Number[float]):
         )
         if not self.bare_seconds:
             return {"anyOf": [text, {"const": 0}]}
-        number = {"type": "number", "minimum": self.least, "maximum": self.most}
+        number = {"type": "number", "minimum": self.minimum, "maximum": self.maximum}
         return {"anyOf": [number, text]}
 
 
-LARGEST_OFFSET_S = 315_360_000.0
+MAX_OFFSET_S = 315_360_000.0
 """How far a clock may be off, in seconds: ten years."""
 
 
@@ -234,8 +234,8 @@ class Offset(_Number[float]):
     """A time in seconds that may be negative."""
 
     unit: ClassVar[Unit] = Unit.SECONDS
-    least: float = -LARGEST_OFFSET_S
-    most: float = LARGEST_OFFSET_S
+    minimum: float = -MAX_OFFSET_S
+    maximum: float = MAX_OFFSET_S
     what: str = "a time, perhaps negative (such as -3s)"
     example: str = "3s"
 
@@ -261,8 +261,8 @@ _PPM = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*ppm")
 class Drift(_Number[float]):
     """What a clock gains, in millionths; negative, if it loses."""
 
-    least: float = -100_000.0
-    most: float = 100_000.0
+    minimum: float = -100_000.0
+    maximum: float = 100_000.0
     what: str = "a drift, such as 100ppm or -20ppm"
     example: str = "100ppm"
 
@@ -298,8 +298,8 @@ class TimePerByte(_Number[float]):
     """A time for each byte, in seconds; a study writes it in whole picoseconds."""
 
     unit: ClassVar[Unit] = Unit.SECONDS
-    least: float = 0.0
-    most: float = 1e-7
+    minimum: float = 0.0
+    maximum: float = 1e-7
     what: str = "a time for each byte, such as 80ps/B"
     example: str = "80ps/B"
 
@@ -333,8 +333,8 @@ class Share(_Number[float]):
     """A share, 0 to 1; a study writes it as a percentage."""
 
     unit: ClassVar[Unit] = Unit.FRACTION
-    least: float = 0.0
-    most: float = 1.0
+    minimum: float = 0.0
+    maximum: float = 1.0
     what: str = "a percentage"
     example: str = "0.01%"
 
@@ -358,8 +358,8 @@ _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
 class Integer(_Number[int]):
     """A whole number without a unit."""
 
-    least: int = 0
-    most: int = LARGEST_INTEGER
+    minimum: int = 0
+    maximum: int = MAX_INTEGER
     what: str = "a whole number"
 
     def convert(self, text: str) -> int:
@@ -382,4 +382,4 @@ class Integer(_Number[int]):
         return f"{value:,}"
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+        return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
-from longfat.model.network.devices import LONGEST_INTERFACE, device_stem
+from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Host, Link, Network, Route
 
-_LEAST_IPV6_MTU_BYTES = 1280  # RFC 8200; Linux takes IPv6 off an interface that has less
+_MIN_IPV6_MTU_BYTES = 1280  # RFC 8200; Linux takes IPv6 off an interface that has less
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ def _interfaces(network: Network) -> Iterator[Problem]:
     taken = set(network.full_interface_names().values())
     for index, pair in enumerate(network.interfaces()):
         for interface in pair:
-            if len(interface) > LONGEST_INTERFACE:
+            if len(interface) > MAX_INTERFACE_LENGTH:
                 yield Problem(
                     ("links", index),
-                    f"the interface {interface} has more than {LONGEST_INTERFACE} characters: "
+                    f"the interface {interface} has more than {MAX_INTERFACE_LENGTH} characters: "
                     "give its node a shorter name or fewer links",
                 )
             taken.add(interface)
@@ -192,10 +192,10 @@ def _link(index: int, link: Link) -> Iterator[Problem]:
     for key, message in field_problems(link):
         yield Problem(("links", index, key), message)
     for address in (link.a_address, link.b_address):
-        if address and ":" in address and mtu_bytes < _LEAST_IPV6_MTU_BYTES:
+        if address and ":" in address and mtu_bytes < _MIN_IPV6_MTU_BYTES:
             yield Problem(
                 ("links", index, "mtu"),
-                f"{mtu_bytes} bytes are too few for IPv6: at least {_LEAST_IPV6_MTU_BYTES}",
+                f"{mtu_bytes} bytes are too few for IPv6: at least {_MIN_IPV6_MTU_BYTES}",
             )
     for to, shape in ((link.b, link.a_to_b), (link.a, link.b_to_a)):
         for field, message in shape.problems(mtu_bytes=mtu_bytes):

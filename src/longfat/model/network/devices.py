@@ -15,13 +15,13 @@ from __future__ import annotations
 import string
 import zlib
 
-LONGEST_INTERFACE = 15
+MAX_INTERFACE_LENGTH = 15
 """IFNAMSIZ less the NUL."""
 
-LONGEST_STEM = LONGEST_INTERFACE - len("-eth00")
+MAX_STEM_LENGTH = MAX_INTERFACE_LENGTH - len("-eth00")
 """The longest name of a node that its interfaces are named by."""
 
-LONGEST_NODE_NAME = 32
+MAX_NODE_NAME_LENGTH = 32
 """Within the 63 characters of a host name's label (RFC 1123), and short enough to be drawn."""
 
 _KEPT, _DIGITS = 3, 5
@@ -39,7 +39,7 @@ def device_stem(name: str) -> str:
         the last five digits of its CRC-32 to the base of 36. `web/src/documents/devices.ts`
         does the same.
     """
-    if len(name) <= LONGEST_STEM:
+    if len(name) <= MAX_STEM_LENGTH:
         return name
     left = zlib.crc32(name.encode())
     digits = ""

@@ -15,13 +15,13 @@ from longfat.model.kinds import Flag, Rate, Share, Size, Text, Time
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.units import parse_fraction
 
-MOST_BYTES = 2**32 - 1
+MAX_BYTES = 2**32 - 1
 """The largest queue and the largest burst that tc accepts."""
 
-LEAST_RATE_BPS = 8
+MIN_RATE_BPS = 8
 """The kernel counts rates in whole bytes per second."""
 
-MOST_RATE_BPS = 10**12
+MAX_RATE_BPS = 10**12
 """A full packet every 12 ns: reading the clock once takes longer than that (256 ns)."""
 
 HEADER_BYTES = 18
@@ -86,7 +86,7 @@ class LinkImpairments:
     """
 
     rate_bps: int | None = declare(
-        Rate(least=LEAST_RATE_BPS, most=MOST_RATE_BPS),
+        Rate(minimum=MIN_RATE_BPS, maximum=MAX_RATE_BPS),
         default=None,
         label="Rate",
         help="the rate; the kernel counts it in bytes per second",
@@ -168,7 +168,7 @@ class LinkImpairments:
         absent="again and again",
     )
     queue_bytes: int | None = declare(
-        Size(most=MOST_BYTES),
+        Size(maximum=MAX_BYTES),
         default=None,
         label="Queue",
         help="the buffer in front of the rate or trace, at least one full packet",
@@ -222,7 +222,7 @@ class LinkImpairments:
                 "reorder",
                 "there is no delay, without which no packet overtakes another: write one",
             )
-        least = mtu_bytes + HEADER_BYTES
+        minimum = mtu_bytes + HEADER_BYTES
         if self.trace is not None and self.rate_bps is not None:
             yield "trace", "a trace sets the rate itself: leave one of the two out"
         if self.trace_once is not None and self.trace is None:
@@ -237,8 +237,8 @@ class LinkImpairments:
                 f"packets wait in the qdisc, {self.qdisc.partition(' ')[0]}, which has a limit "
                 "of its own: leave one of the two out",
             )
-        elif self.queue_bytes < least:
-            yield "queue", f"{self.queue_bytes} bytes hold no full packet: at least {least}"
+        elif self.queue_bytes < minimum:
+            yield "queue", f"{self.queue_bytes} bytes hold no full packet: at least {minimum}"
 
 
 UNIMPAIRED = LinkImpairments()

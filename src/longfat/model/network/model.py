@@ -82,7 +82,7 @@ class Host:
         absent="Linux's",
     )
     rx_coalescing_s: float | None = declare(
-        Time(least=1e-6, most=1.0, example="20us", bare_seconds=False),
+        Time(minimum=1e-6, maximum=1.0, example="20us", bare_seconds=False),
         default=None,
         label="RX coalescing",
         help="it takes packets in at most once in this time, those of a flow together (GRO),"
@@ -144,7 +144,7 @@ class Link:
     a_address: str | None = None
     b_address: str | None = None
     mtu_bytes: int | None = declare(
-        Size(least=68, most=65535),  # what IPv4 can do with (RFC 791), and the most of a veth
+        Size(minimum=68, maximum=65535),  # what IPv4 can do with (RFC 791), and the most of a veth
         default=None,
         label="MTU",
         help="the largest packet",

@@ -47,7 +47,7 @@ _CLASSFUL = frozenset(
 # Neither white space but blanks, nor what means something to a shell or to `tc -batch`.
 _WORDS = re.compile(r"[A-Za-z0-9_.:,%/+-]+( [A-Za-z0-9_.:,%/+-]+)*")
 
-MOST_CHARACTERS = 500
+MAX_CHARACTERS = 500
 """How long the words may be in all; tc takes a hundred words in a line."""
 
 
@@ -57,8 +57,8 @@ def qdisc_problem(words: str) -> str | None:
     Args:
         words: the discipline's name and its options, such as `pfifo limit 100`.
     """
-    if len(words) > MOST_CHARACTERS:
-        return f"{len(words)} characters are more than a line of tc: at most {MOST_CHARACTERS}"
+    if len(words) > MAX_CHARACTERS:
+        return f"{len(words)} characters are more than a line of tc: at most {MAX_CHARACTERS}"
     if not _WORDS.fullmatch(words):
         return (
             f"{words!r} are no words of tc: write a queueing discipline and its options with one "

@@ -25,7 +25,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Hop = tuple[str, str]
 """Where a packet leaves: the node (a host or `ROOT_NAMESPACE`), and the interface."""
 
-_MOST_ROUTERS = 64  # the TTL that packets start with
+_MAX_ROUTERS = 64  # the TTL that packets start with
 
 
 class NoRouteError(Exception):
@@ -155,7 +155,7 @@ class _Map:
     def follow(self, source: str, target: str, address: Address) -> list[Hop]:
         way: list[Hop] = []
         here = source
-        for _ in range(_MOST_ROUTERS):
+        for _ in range(_MAX_ROUTERS):
             if address in self._addresses(here):
                 return way
             if here != source and not self._hosts[here].forwards:

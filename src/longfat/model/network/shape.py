@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.model.fields import fields_of
-from longfat.model.network.impairments import HEADER_BYTES, MOST_BYTES, LinkImpairments
+from longfat.model.network.impairments import HEADER_BYTES, MAX_BYTES, LinkImpairments
 from longfat.model.network.model import DEFAULT_MTU_BYTES, ROOT_NAMESPACE
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.tc import BYTES, RATE, ROOT, TIME, Interface, Option, Qdisc, parse_qdisc
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 FRAME_BYTES = 1514
 """A full packet of Linux's own MTU with its Ethernet header."""
 
-LEAST_QUEUE_PACKETS = 100
+MIN_QUEUE_PACKETS = 100
 """How many full packets a queue holds at least by default."""
 
 QUEUE_S = 0.01
@@ -177,7 +177,7 @@ def default_queue_bytes(shape: LinkImpairments) -> int:
 
     One bandwidth-delay product, estimated as if the reverse direction had the same delay.
     If the delay is on other links, what is sent in `QUEUE_S`. At least
-    `LEAST_QUEUE_PACKETS` full packets.
+    `MIN_QUEUE_PACKETS` full packets.
 
     Args:
         shape: the shape; its rate is set.
@@ -189,7 +189,7 @@ def default_queue_bytes(shape: LinkImpairments) -> int:
         raise ValueError("a queue needs a rate")
     rtt_s = 2 * shape.delay_s if shape.delay_s else QUEUE_S
     product = math.ceil(bdp_bytes(rate_bps=shape.rate_bps, rtt_s=rtt_s))
-    return min(MOST_BYTES, max(LEAST_QUEUE_PACKETS * FRAME_BYTES, product))
+    return min(MAX_BYTES, max(MIN_QUEUE_PACKETS * FRAME_BYTES, product))
 
 
 def _netem(shape: LinkImpairments) -> Qdisc | None:

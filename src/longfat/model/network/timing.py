@@ -20,11 +20,11 @@ from longfat.errors import InputError
 from longfat.model.fields import declare, fields_of, values_of, written_fields
 from longfat.model.kinds import Time, TimePerByte
 
-_LONGEST_S = 0.01
+_MAX_S = 0.01
 
 
 def _cost(example: str) -> Time:
-    return Time(most=_LONGEST_S, example=example, bare_seconds=False)
+    return Time(maximum=_MAX_S, example=example, bare_seconds=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,10 +58,10 @@ COLUMNS = (
 DEFAULT_SNAP_BYTES = 128
 """Enough for Ethernet, IPv6 and TCP headers with all options."""
 
-_MOST_FILE_BYTES = 4 << 30
-_MOST_PACKETS = 4_000_000
-_LONGEST_PACKET = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
-_TOO_MANY = f"more than {_MOST_PACKETS:,} packets; use a filter, or `packets`"
+_MAX_FILE_BYTES = 4 << 30
+_MAX_PACKETS = 4_000_000
+_MAX_PACKET_LENGTH = 1 << 18  # MAXIMUM_SNAPLEN of libpcap
+_TOO_MANY = f"more than {_MAX_PACKETS:,} packets; use a filter, or `packets`"
 
 # What else tcpdump ends for: its file, its rights, the interface.
 _NOT_OF_FILTERS = re.compile(r"savefile|permission|no such device|no space", re.IGNORECASE)
@@ -138,13 +138,13 @@ class Capture(Probe):
         absent="all",
     )
     snap_bytes: int = declare(
-        Size(least=64, most=262144),  # MAXIMUM_SNAPLEN of libpcap
+        Size(minimum=64, maximum=262144),  # MAXIMUM_SNAPLEN of libpcap
         default=DEFAULT_SNAP_BYTES,
         label="Snap",
         help="how much of each packet is kept",
     )
     packets: int | None = declare(
-        Integer(least=1), default=None, label="Packets", help="how many are kept", absent="all"
+        Integer(minimum=1), default=None, label="Packets", help="how many are kept", absent="all"
     )
 
     def series_bytes(self, time_s: float, *, rate_bps: float, streams: Mapping[str, int]) -> float:
@@ -192,9 +192,9 @@ class Capture(Probe):
         path = raw / self._output_file
         try:
             with open_regular(path) as file:
-                if (size := os.fstat(file.fileno()).st_size) > _MOST_FILE_BYTES:
+                if (size := os.fstat(file.fileno()).st_size) > _MAX_FILE_BYTES:
                     raise MachineError(
-                        f"{path.name}: it has {size:,} bytes; at most {_MOST_FILE_BYTES:,} are read"
+                        f"{path.name}: it has {size:,} bytes; at most {_MAX_FILE_BYTES:,} are read"
                     )
                 return table_of(file, name=path.name, epoch_s=epoch_s)
         except OSError as error:
@@ -222,8 +222,10 @@ class _Capped:
     def read(self, size: int) -> bytes:
         """Read a head, or a packet."""
         self._pieces += 1
-        if size > _LONGEST_PACKET or self._pieces > 2 * _MOST_PACKETS:
-            raise ValueError(f"a packet of {size} bytes" if size > _LONGEST_PACKET else _TOO_MANY)
+        if size > _MAX_PACKET_LENGTH or self._pieces > 2 * _MAX_PACKETS:
+            raise ValueError(
+                f"a packet of {size} bytes" if size > _MAX_PACKET_LENGTH else _TOO_MANY
+            )
         if size == 0:
             raise ValueError("a packet without bytes")
         piece = self._file.read(size)

@@ -29,7 +29,7 @@ class Kind(Enum):
 
 TEXT, WHOLE, REAL, YES_NO = Kind.TEXT, Kind.WHOLE, Kind.REAL, Kind.YES_NO
 
-MOST_CELLS = 64_000_000
+MAX_CELLS = 64_000_000
 """How many values a series may have; they take some 500 MB of memory."""
 
 _BATCH_ROWS = 1 << 16
@@ -69,18 +69,18 @@ def make_table(columns: Sequence[Column], rows: Iterable[Mapping[str, Any]]) -> 
         rows: a value for each column by name; one that is absent is null.
 
     Raises:
-        MachineError: there are more than `MOST_CELLS` values.
+        MachineError: there are more than `MAX_CELLS` values.
     """
     schema = pa.schema(
         [pa.field(column.name, column.type, metadata={"unit": column.unit}) for column in columns]
     )
-    left, remaining = MOST_CELLS // len(columns), iter(rows)
+    left, remaining = MAX_CELLS // len(columns), iter(rows)
     batches = []
     while batch := list(itertools.islice(remaining, _BATCH_ROWS)):
         left -= len(batch)
         if left < 0:
             raise MachineError(
-                f"it saw more than {MOST_CELLS // len(columns):,} rows, which are too many to"
+                f"it saw more than {MAX_CELLS // len(columns):,} rows, which are too many to"
                 " keep; sample less often, or fewer things"
             )
         arrays = [

@@ -130,7 +130,7 @@ class Sampled(Probe):
         help="the interface, or a list of them",
     )
     every_s: float = declare(
-        Time(least=1e-3, most=1.0),
+        Time(minimum=1e-3, maximum=1.0),
         default=0.1,
         label="Every",
         help="the time between two samples",

@@ -45,14 +45,14 @@ _RECORD = struct.Struct("<QII")
 _MESSAGE = struct.Struct("=IHHII")  # struct nlmsghdr
 _ATTRIBUTE = struct.Struct("=HH")  # struct nlattr
 # Nothing that a sampler writes comes near; it bounds what is kept of a broken file.
-_LONGEST_HEADER = 1 << 20
-_LONGEST_RECORD = 1 << 26
-_MOST_FILE_BYTES = 1 << 30
+_MAX_HEADER_LENGTH = 1 << 20
+_MAX_RECORD_LENGTH = 1 << 26
+_MAX_FILE_BYTES = 1 << 30
 # They take seconds to read, and no study comes near.
-_MOST_RECORDS = 3_000_000
-_MOST_MESSAGES = 3_000_000
-_MOST_SOURCES = 100_000
-_LONGEST_EVERY_NS = 10**12
+_MAX_RECORDS = 3_000_000
+_MAX_MESSAGES = 3_000_000
+_MAX_SOURCES = 100_000
+_MAX_EVERY_NS = 10**12
 _PIECE = 1 << 24
 
 _ATTRIBUTE_TYPE = 0x3FFF  # without NLA_F_NESTED and NLA_F_NET_BYTEORDER
@@ -90,9 +90,9 @@ def read_samples(path: Path) -> Iterator[Message]:
     stream = SampleStream(name=path.name)
     try:
         with open_regular(path) as file:
-            if (size := os.fstat(file.fileno()).st_size) > _MOST_FILE_BYTES:
+            if (size := os.fstat(file.fileno()).st_size) > _MAX_FILE_BYTES:
                 raise MachineError(
-                    f"{path.name}: it has {size:,} bytes; at most {_MOST_FILE_BYTES:,} are read"
+                    f"{path.name}: it has {size:,} bytes; at most {_MAX_FILE_BYTES:,} are read"
                 )
             while piece := file.read(_PIECE):
                 yield from stream.feed(piece)
@@ -132,9 +132,9 @@ class _Header:
     sources: list[_Where]
 
     def __post_init__(self) -> None:
-        if not 0 < self.every_ns <= _LONGEST_EVERY_NS:
+        if not 0 < self.every_ns <= _MAX_EVERY_NS:
             raise ValueError(f"every_ns is {self.every_ns}")
-        if len(self.sources) > _MOST_SOURCES:
+        if len(self.sources) > _MAX_SOURCES:
             raise ValueError(f"it has {len(self.sources)} sources")
         if not all(
             index.isascii() and index.isdigit() and len(index) <= 10
@@ -182,7 +182,7 @@ class SampleStream:
         start = 0
         if not self.begun:
             head, newline, _ = content.partition(b"\n")
-            if not newline and len(head) <= _LONGEST_HEADER:
+            if not newline and len(head) <= _MAX_HEADER_LENGTH:
                 self._unread = content
                 return
             self._read_header(head)
@@ -192,7 +192,7 @@ class SampleStream:
             time_ns, index, length = _RECORD.unpack_from(view)
             if index >= len(self._sources):
                 raise MachineError(f"{self._name}: a sample of source {index}, and there is none")
-            if length > _LONGEST_RECORD:
+            if length > _MAX_RECORD_LENGTH:
                 raise MachineError(f"{self._name}: {length} bytes from source {index} at once")
             if _RECORD.size + length > len(view):
                 break
@@ -209,10 +209,10 @@ class SampleStream:
 
     def _count_record(self) -> None:
         self._records += 1
-        if self._records > _MOST_RECORDS or self._messages > _MOST_MESSAGES:
+        if self._records > _MAX_RECORDS or self._messages > _MAX_MESSAGES:
             raise MachineError(
-                f"{self._name}: more samples than are read ({_MOST_RECORDS:,}, with"
-                f" {_MOST_MESSAGES:,} messages); sample less often, or fewer things"
+                f"{self._name}: more samples than are read ({_MAX_RECORDS:,}, with"
+                f" {_MAX_MESSAGES:,} messages); sample less often, or fewer things"
             )
 
     def _read_header(self, head: bytes) -> None:

@@ -26,10 +26,10 @@ DEFAULT_PORT = 5201
 """The port of a host's first server; it is iperf3's own."""
 
 DEFAULT_TIME_S = 10.0
-MOST_TIME_S = 86400.0
+MAX_TIME_S = 86400.0
 """The longest test; it is iperf3's own (MAX_TIME of iperf_api.h)."""
 
-MOST_STREAMS = 128
+MAX_STREAMS = 128
 """As many streams as iperf3 takes (MAX_STREAMS of iperf_api.h)."""
 
 # Measured: see docs/performance.md and `longfat.execution.cost`.
@@ -142,7 +142,7 @@ class Bulk(Flow):
     """
 
     time_s: float | None = declare(
-        Time(least=0.01, most=MOST_TIME_S),
+        Time(minimum=0.01, maximum=MAX_TIME_S),
         default=None,
         label="Time",
         help="how long it sends; not with `bytes`",
@@ -150,14 +150,14 @@ class Bulk(Flow):
         phrase="{}",
     )
     bytes: int | None = declare(
-        Size(least=1),
+        Size(minimum=1),
         default=None,
         label="Amount",
         help="how much it sends, in place of `time`",
         phrase="{}",
     )
     parallel: int = declare(
-        Integer(least=1, most=MOST_STREAMS),
+        Integer(minimum=1, maximum=MAX_STREAMS),
         default=1,
         label="Streams",
         help="the number of parallel streams",
@@ -171,7 +171,7 @@ class Bulk(Flow):
         phrase="reversed",
     )
     rate_bps: int | None = declare(
-        Rate(least=1),
+        Rate(minimum=1),
         default=None,
         label="Rate",
         help="the rate to which each stream is paced",
@@ -180,21 +180,21 @@ class Bulk(Flow):
     )
     congestion: str | None = congestion_field()
     window_bytes: int | None = declare(
-        Size(least=1, most=512 * 1024**2),  # MAX_TCP_BUFFER of iperf_api.h
+        Size(minimum=1, maximum=512 * 1024**2),  # MAX_TCP_BUFFER of iperf_api.h
         default=None,
         label="Window",
         help="the size of the socket buffers (`SO_SNDBUF`, `SO_RCVBUF`), which ends autotuning",
         absent="autotuning",
     )
     mss_bytes: int | None = declare(
-        Size(least=88, most=9 * 1024),  # tcp(7), TCP_MAXSEG; MAX_MSS of iperf_api.h
+        Size(minimum=88, maximum=9 * 1024),  # tcp(7), TCP_MAXSEG; MAX_MSS of iperf_api.h
         default=None,
         label="MSS",
         help="the largest segment",
         absent="by the MTU",
     )
     interval_s: float = declare(
-        Time(least=0.01, most=60),
+        Time(minimum=0.01, maximum=60),
         default=1.0,
         label="Interval",
         help="the time between two rows of the report",

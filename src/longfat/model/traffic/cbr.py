@@ -28,8 +28,8 @@ MODULE = "longfat.guest.cbr"
 """What does it in a machine."""
 
 _HEADER_BYTES = 16
-_MOST_DATAGRAMS = 1_000_000
-_MOST_PLAYOUTS = 200
+_MAX_DATAGRAMS = 1_000_000
+_MAX_PLAYOUTS = 200
 _DATAGRAM_BYTES = 50  # of a report
 
 # Measured: see docs/performance.md and `longfat.execution.cost`.
@@ -132,14 +132,14 @@ class Cbr(Flow):
     )
 
     time_s: float = declare(
-        Time(least=0.001, most=86400.0),
+        Time(minimum=0.001, maximum=86400.0),
         default=10.0,
         label="Time",
         help="how long it sends",
         phrase="{}",
     )
     size_bytes: int = declare(
-        Size(least=_HEADER_BYTES, most=65507),
+        Size(minimum=_HEADER_BYTES, maximum=65507),
         default=172,
         label="Size",
         help="the payload of a datagram; that of a call by G.711 is 160 bytes of voice and 12 of "
@@ -147,14 +147,14 @@ class Cbr(Flow):
         phrase="{} each",
     )
     interval_s: float = declare(
-        Time(least=1e-6, most=3600.0),
+        Time(minimum=1e-6, maximum=3600.0),
         default=0.02,
         label="Interval",
         help="the time between two datagrams",
         phrase="every {}",
     )
     rate_bps: int | None = declare(
-        Rate(least=1),
+        Rate(minimum=1),
         default=None,
         label="Rate",
         help="the rate of the payload, in place of `interval`",
@@ -162,7 +162,7 @@ class Cbr(Flow):
         phrase="{}",
     )
     buffer_s: float | None = declare(
-        Time(most=10.0),
+        Time(maximum=10.0),
         default=None,
         label="Playout buffer",
         help="a datagram that takes longer than the quickest by more than this comes too late to "
@@ -170,7 +170,7 @@ class Cbr(Flow):
         absent="the one that gives the best call",
     )
     dscp: int = declare(
-        Integer(most=63),
+        Integer(maximum=63),
         default=0,
         label="DSCP",
         help="the differentiated services code point of its packets; 46 is that of calls (EF)",
@@ -192,7 +192,7 @@ class Cbr(Flow):
     @property
     def count(self) -> int:
         """How many datagrams there are."""
-        return max(1, min(_MOST_DATAGRAMS, round(self.time_s / self.gap_s)))
+        return max(1, min(_MAX_DATAGRAMS, round(self.time_s / self.gap_s)))
 
     @property
     def has_known_duration(self) -> bool:
@@ -339,7 +339,7 @@ def measure(
 
 def _some(ordered: Sequence[float]) -> list[float]:
     """Return values from the least to the largest, some hundred of them at most."""
-    step = max(1, len(ordered) // _MOST_PLAYOUTS)
+    step = max(1, len(ordered) // _MAX_PLAYOUTS)
     return [*ordered[::step], ordered[-1]]
 
 

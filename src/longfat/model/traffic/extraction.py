@@ -30,14 +30,14 @@ STDOUT, STDERR = "stdout", "stderr"
 REPORT_FILE = "raw/{name}.client.txt.err"
 """The file of a run whose last line has what the machine read; see `MetricSource`."""
 _FORMATS = ("json", "csv", "regex")
-_MOST_METRICS = 50
+_MAX_METRICS = 50
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _NAME_RULE = "a letter, then up to 39 letters, digits or _"
 _TAKES = ("first", "last", "min", "max", "mean", "sum", "count", "median")
 _PERCENTILE = re.compile(r"p[1-9]?[0-9](\.[0-9]{1,2})?")
 _STEP = r"""(?:[^.\[\]"\s]+|"[^"]+")(?:\[(?:\*|-?[0-9]{1,9})\])*"""
 _PATH = re.compile(rf"(?:{_STEP}|(?:\[(?:\*|-?[0-9]{{1,9}})\])+)(?:\.{_STEP})*")
-_LONGEST_REGEX = 500
+_MAX_REGEX_LENGTH = 500
 
 
 def unit_of(text: str) -> Literal:
@@ -76,8 +76,8 @@ def _path_problem(text: str) -> str | None:
 
 
 def _regex_problem(text: str) -> str | None:
-    if len(text) > _LONGEST_REGEX:
-        return f"the regular expression has more than {_LONGEST_REGEX} characters"
+    if len(text) > _MAX_REGEX_LENGTH:
+        return f"the regular expression has more than {_MAX_REGEX_LENGTH} characters"
     try:
         groups = re.compile(text, re.MULTILINE).groups
     except (re.error, OverflowError, RecursionError) as error:
@@ -267,8 +267,8 @@ class Extractions(Kind[tuple[Extraction, ...]]):
         names |= {one.metric.short for one in others}
         if {metric.metric.name, metric.metric.short} & names:
             return f"there is a metric {name!r} already: give it another name"
-        if len(others) == _MOST_METRICS:
-            return f"a flow has at most {_MOST_METRICS} metrics"
+        if len(others) == _MAX_METRICS:
+            return f"a flow has at most {_MAX_METRICS} metrics"
         return None
 
     def text(self, value: tuple[Extraction, ...]) -> str:

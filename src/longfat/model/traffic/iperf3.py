@@ -21,7 +21,7 @@ from longfat.model.metric import Metric, MetricSource, Unit, with_sources
 from longfat.model.traffic.bulk import (
     DEFAULT_PORT,
     FAIRNESS,
-    MOST_TIME_S,
+    MAX_TIME_S,
     TCP_METRICS,
     Bulk,
     Interval,
@@ -135,16 +135,18 @@ class Iperf3(Bulk):
         _SOURCES,
     )
 
-    time_s: float | None = narrowed(Bulk, "time", Time(least=1, most=MOST_TIME_S, whole="iperf3"))
-    interval_s: float = narrowed(Bulk, "interval", Time(least=0.1, most=60))
+    time_s: float | None = narrowed(
+        Bulk, "time", Time(minimum=1, maximum=MAX_TIME_S, whole="iperf3")
+    )
+    interval_s: float = narrowed(Bulk, "interval", Time(minimum=0.1, maximum=60))
     rate_bps: int | None = narrowed(
-        Bulk, "rate", Rate(least=1), absent="as fast as it can; over UDP 1 Mbit/s"
+        Bulk, "rate", Rate(minimum=1), absent="as fast as it can; over UDP 1 Mbit/s"
     )
     udp: bool = declare(
         Flag(), default=False, label="UDP", help="UDP in place of TCP", phrase="UDP"
     )
     omit_s: float = declare(
-        Time(most=60, whole="iperf3"),  # MAX_OMIT_TIME of iperf_api.h
+        Time(maximum=60, whole="iperf3"),  # MAX_OMIT_TIME of iperf_api.h
         default=0.0,
         label="Omit",
         help="how long it runs before it counts",

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from longfat.model.traffic.bulk import Interval
 
 _RIGHT = "expected what `iperf3 -J` prints"
-_LONGEST_QUOTE = 40
-_LARGEST = 2.0**63
+_MAX_QUOTE_LENGTH = 40
+_MAX_VALUE = 2.0**63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ def _found(data: Any, *keys: str) -> Any:
 
 def _number(value: Any) -> float | None:
     good = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if good and 0 <= value < _LARGEST else None
+    return float(value) if good and 0 <= value < _MAX_VALUE else None
 
 
 def _wrong(message: str) -> InputError:
@@ -190,7 +190,7 @@ def _not_json(text: str, error: json.JSONDecodeError) -> str:
 
 def _shape(data: Any) -> str:
     if isinstance(data, dict):
-        keys = ", ".join(repr(key)[:_LONGEST_QUOTE] for key in list(data)[:5])
+        keys = ", ".join(repr(key)[:_MAX_QUOTE_LENGTH] for key in list(data)[:5])
         return f"an object with {keys}" if keys else "an empty object"
     names = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return names.get(type(data), "a number")
@@ -198,4 +198,4 @@ def _shape(data: Any) -> str:
 
 def _quote(text: str) -> str:
     line = text.splitlines()[0]
-    return repr(line if len(line) <= _LONGEST_QUOTE else line[:_LONGEST_QUOTE] + "...")
+    return repr(line if len(line) <= _MAX_QUOTE_LENGTH else line[:_MAX_QUOTE_LENGTH] + "...")

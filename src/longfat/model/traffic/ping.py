@@ -27,7 +27,7 @@ _RTT = re.compile(
     rf"^rtt min/avg/max/mdev = {_NUMBER}/{_NUMBER}/{_NUMBER}/{_NUMBER} ms", re.MULTILINE | re.ASCII
 )
 _REPLY = re.compile(rf"icmp_seq=(\d{{1,9}}) .{{0,200}}?time[=<]{_NUMBER} ms", re.ASCII)
-_MOST_REQUESTS = 10_000_000
+_MAX_REQUESTS = 10_000_000
 
 # How long ping waits for the last reply, ping(8): one second before any
 # reply has come, twice the largest RTT after.
@@ -92,20 +92,20 @@ class Ping(Flow):
     )
 
     count: int = declare(
-        Integer(least=1, most=2**31 - 1),
+        Integer(minimum=1, maximum=2**31 - 1),
         default=4,
         label="Requests",
         help="the number of requests",
     )
     interval_s: float = declare(
-        Time(least=0.001, most=2147483),  # counted in milliseconds, in an int
+        Time(minimum=0.001, maximum=2147483),  # counted in milliseconds, in an int
         default=1.0,
         label="Interval",
         help="the time between two requests",
         phrase="every {}",
     )
     size_bytes: int = declare(
-        Size(most=65507),
+        Size(maximum=65507),
         default=56,
         label="Size",
         help="the payload of a request, without the headers of ICMP and IP",
@@ -206,8 +206,8 @@ def parse_summary(text: str, *, name: str) -> dict[str, float]:
     if counts is None:
         raise MachineError(f"{name}: no summary of ping in it")
     sent, received = int(counts[1]), int(counts[2])
-    if sent > _MOST_REQUESTS:
-        raise MachineError(f"{name}: {sent:,} requests, and at most {_MOST_REQUESTS:,} are read")
+    if sent > _MAX_REQUESTS:
+        raise MachineError(f"{name}: {sent:,} requests, and at most {_MAX_REQUESTS:,} are read")
     found: dict[str, float] = {
         "sent": sent,
         "received": received,

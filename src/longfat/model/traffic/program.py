@@ -37,11 +37,11 @@ _ASSUMED_S = 10.0
 _DEFAULT_LIMIT_S = 600.0
 _GRACE_S = 10.0
 _REPORT = '{"program": "longfat program"'
-_MOST_REPORT_BYTES = 1 << 16
+_MAX_REPORT_BYTES = 1 << 16
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\0\n]*")
 _READY = ("tcp", "udp", "output", "file")
-_MOST_PORT = 65535
+_MAX_PORT = 65535
 
 
 def _environment_problem(texts: tuple[str, ...]) -> tuple[int, str] | None:
@@ -59,8 +59,8 @@ def _ready_problem(text: str) -> str | None:
             f"{text!r} is no condition: write tcp PORT or udp PORT (it is bound), output PATTERN "
             "(a line that it prints matches) or file PATH (it is there)"
         )
-    if kind in ("tcp", "udp") and not (what.isdecimal() and 1 <= int(what) <= _MOST_PORT):
-        return f"{what!r} is no port: write 1 to {_MOST_PORT}"
+    if kind in ("tcp", "udp") and not (what.isdecimal() and 1 <= int(what) <= _MAX_PORT):
+        return f"{what!r} is no port: write 1 to {_MAX_PORT}"
     if kind == "file" and not what.startswith("/"):
         return f"{what!r} is no absolute path"
     if kind == "output":
@@ -125,7 +125,7 @@ class Program(Flow):
         "flow has ended",
     )
     port: int | None = declare(
-        Integer(least=1, most=_MOST_PORT),
+        Integer(minimum=1, maximum=_MAX_PORT),
         default=None,
         label="Port",
         help="the port that the target listens at: a tcp probe of the flow sees its connections "
@@ -142,7 +142,7 @@ class Program(Flow):
         absent="`tcp PORT`, if there are `serve` and `port`",
     )
     time_s: float | None = declare(
-        Time(least=0.001, most=86400.0),
+        Time(minimum=0.001, maximum=86400.0),
         default=None,
         label="Time",
         help="after this time it is stopped (SIGTERM, then SIGKILL), and that is its end",
@@ -150,13 +150,13 @@ class Program(Flow):
         phrase="at most {}",
     )
     limit_s: float = declare(
-        Time(least=0.001, most=864000.0),
+        Time(minimum=0.001, maximum=864000.0),
         default=_DEFAULT_LIMIT_S,
         label="Limit",
         help="if it has not ended by itself after this time, the case fails; not with `time`",
     )
     status: tuple[int, ...] = declare(
-        Integers(each=Integer(most=255), what="an exit status, or a list of them"),
+        Integers(each=Integer(maximum=255), what="an exit status, or a list of them"),
         default=(0,),
         label="Status",
         help="the exit statuses that are results and no failures",
@@ -172,7 +172,7 @@ class Program(Flow):
         help="more environment variables of both programs, as `NAME=VALUE`",
     )
     output_limit_bytes: int = declare(
-        Size(least=1024, most=1 << 30),
+        Size(minimum=1024, maximum=1 << 30),
         default=64 << 20,
         label="Output limit",
         help="the most that each program may print; a file that it writes may not be larger either",
@@ -301,8 +301,8 @@ class Program(Flow):
         try:
             with open_regular(raw / name) as file:
                 size = os.fstat(file.fileno()).st_size
-                file.seek(max(0, size - _MOST_REPORT_BYTES))
-                lines = file.read(_MOST_REPORT_BYTES).splitlines()
+                file.seek(max(0, size - _MAX_REPORT_BYTES))
+                lines = file.read(_MAX_REPORT_BYTES).splitlines()
         except OSError as error:
             raise MachineError(f"{where}: {error.strerror}") from None
         data = parse_json(lines[-1] if lines else b"", where=where, error=MachineError)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from longfat.errors import InputError
-from longfat.guest.sizes import LARGEST_BYTES, POINTS, named
+from longfat.guest.sizes import MAX_BYTES, POINTS, named
 from longfat.model.fields import declare, phrases
 from longfat.model.kinds import Flag, Integer, Rate, Size, Text, Time
 from longfat.model.metric import Metric, MetricSource, Unit
@@ -28,13 +28,13 @@ SMALL_BYTES, LARGE_BYTES = 100_000, 10_000_000
 """Responses below the one are small, above the other large."""
 
 _HEADER_BYTES = 16
-_MOST_CLIENTS = 100_000
+_MAX_CLIENTS = 100_000
 _REQUEST_BYTES = 45  # of a report
 
 # Measured: see docs/performance.md and `longfat.execution.cost`.
 _REQUEST_CPU_S, _CONNECTION_CPU_S = 0.2e-3, 0.4e-3
 _PACKET_CPU_S, _PACKET_BYTES = 30e-6, 1448
-_MOST_BPS = 1e9  # what a closed loop is taken to carry at most
+_MAX_BPS = 1e9  # what a closed loop is taken to carry at most
 _ROUND_S = 0.02  # and how long its responses take
 _DRAIN_S = 10.0
 
@@ -49,9 +49,9 @@ def _size_problem(text: str) -> str | None:
             f"{text!r} is neither a size, such as 100KB, nor {' nor '.join(POINTS)}, nor the path "
             "in the machine of a file with a distribution"
         )
-    if 1 <= size_bytes <= LARGEST_BYTES:
+    if 1 <= size_bytes <= MAX_BYTES:
         return None
-    return f"{text!r} is outside of what is allowed: 1 to {LARGEST_BYTES} bytes"
+    return f"{text!r} is outside of what is allowed: 1 to {MAX_BYTES} bytes"
 
 
 def _source(formula: str, *, path: str = "requests[*]") -> MetricSource:
@@ -143,20 +143,20 @@ class Requests(Flow):
         phrase="{} each",
     )
     time_s: float = declare(
-        Time(least=0.01, most=86400.0),
+        Time(minimum=0.01, maximum=86400.0),
         default=10.0,
         label="Time",
         help="for how long requests begin",
         phrase="{}",
     )
     drain_s: float = declare(
-        Time(most=86400.0),
+        Time(maximum=86400.0),
         default=_DRAIN_S,
         label="Drain",
         help="how long those that have begun are waited for after that",
     )
     load_bps: int | None = declare(
-        Rate(least=1),
+        Rate(minimum=1),
         default=None,
         label="Load",
         help="open loop: requests begin at random times (Poisson), so many that their responses "
@@ -165,7 +165,7 @@ class Requests(Flow):
         phrase="{} offered",
     )
     every_s: float | None = declare(
-        Time(least=1e-6, most=86400.0),
+        Time(minimum=1e-6, maximum=86400.0),
         default=None,
         label="Every",
         help="open loop: the mean time between two requests, in place of `load`",
@@ -173,14 +173,14 @@ class Requests(Flow):
         phrase="every {} in the mean",
     )
     clients: int = declare(
-        Integer(least=1, most=_MOST_CLIENTS),
+        Integer(minimum=1, maximum=_MAX_CLIENTS),
         default=1,
         label="Clients",
         help="closed loop: how many clients, each sending after the response to its last request",
         phrase="{} clients",
     )
     think_s: float = declare(
-        Time(most=86400.0),
+        Time(maximum=86400.0),
         default=0.0,
         label="Think time",
         help="closed loop: the mean time between a response and the next request (exponentially "
@@ -188,7 +188,7 @@ class Requests(Flow):
         phrase="think {}",
     )
     request_bytes: int = declare(
-        Size(least=_HEADER_BYTES, most=1 << 20),
+        Size(minimum=_HEADER_BYTES, maximum=1 << 20),
         default=100,
         label="Request",
         help="the size of a request",
@@ -268,7 +268,7 @@ class Requests(Flow):
         if self.load_bps is not None:
             every_s = self._mean_bytes * 8 / self.load_bps
         if every_s is None:
-            full_s = self._mean_bytes * 8 / _MOST_BPS
+            full_s = self._mean_bytes * 8 / _MAX_BPS
             every_s = max((self.think_s + _ROUND_S) / self.clients, full_s)
         return self.time_s / every_s
 

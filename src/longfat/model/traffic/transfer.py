@@ -99,7 +99,7 @@ class Transfer(Bulk):
     )
     start_cpu_s: ClassVar[float] = 0.08
 
-    rate_bps: int | None = narrowed(Bulk, "rate", Rate(least=1000))  # as slow as the kernel paces
+    rate_bps: int | None = narrowed(Bulk, "rate", Rate(minimum=1000))  # as slow as the kernel paces
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the end that listens, and the one that connects to it."""

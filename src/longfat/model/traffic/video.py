@@ -24,7 +24,7 @@ MODULE = "longfat.guest.video"
 
 ADAPTATIONS = ("buffer", "throughput")
 
-_MOST_RATES = 20
+_MAX_RATES = 20
 _SEGMENT_BYTES = 40  # of a report
 
 # Measured: see docs/performance.md and `longfat.execution.cost`.
@@ -32,8 +32,8 @@ _BIT_CPU_S = 30e-6 / (1448 * 8)
 
 
 def _ladder_problem(texts: tuple[str, ...]) -> tuple[int, str] | None:
-    if not 1 <= len(texts) <= _MOST_RATES:
-        return 0, f"{len(texts)} rates, and a ladder has 1 to {_MOST_RATES}"
+    if not 1 <= len(texts) <= _MAX_RATES:
+        return 0, f"{len(texts)} rates, and a ladder has 1 to {_MAX_RATES}"
     before = 0
     for index, text in enumerate(texts):
         try:
@@ -109,7 +109,7 @@ class Video(Flow):
     )
 
     time_s: float = declare(
-        Time(least=0.1, most=86400.0),
+        Time(minimum=0.1, maximum=86400.0),
         default=60.0,
         label="Time",
         help="how long it is watched, from the first request on",
@@ -126,14 +126,14 @@ class Video(Flow):
         help="the rates of the video, from the lowest",
     )
     segment_s: float = declare(
-        Time(least=0.1, most=60.0),
+        Time(minimum=0.1, maximum=60.0),
         default=4.0,
         label="Segment",
         help="how long a segment plays",
         phrase="segments of {}",
     )
     buffer_s: float = declare(
-        Time(least=0.2, most=3600.0),
+        Time(minimum=0.2, maximum=3600.0),
         default=60.0,
         label="Buffer",
         help="how much the player takes in before it waits; at least two segments",

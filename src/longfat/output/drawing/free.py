@@ -161,7 +161,9 @@ def spread_out(
         elif down > 0:
             needs[1].append((text + HEIGHT_PX) / down)
     limits = [_MAX_STRETCH if given else 1.5 * median(axis or [WIDTH_PX]) for axis in needs]
-    factors = [min(max(axis, default=1.0), most) for axis, most in zip(needs, limits, strict=True)]
+    factors = [
+        min(max(axis, default=1.0), maximum) for axis, maximum in zip(needs, limits, strict=True)
+    ]
     if given:
         factors = [max(1.0, factor) for factor in factors]
     # Nodes that would cover each other move apart in the direction in which it takes less.

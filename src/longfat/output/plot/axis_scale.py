@@ -68,7 +68,7 @@ class Span:
     upright: bool
 
     @property
-    def most(self) -> int:
+    def maximum(self) -> int:
         """Return the number of ticks that are enough."""
         return 7 if self.upright else 9
 
@@ -97,9 +97,9 @@ class Span:
         return math.log10(at) if self.log else at
 
 
-def short_text(text: str, most: int = MAX_TEXT_LENGTH) -> str:
+def short_text(text: str, maximum: int = MAX_TEXT_LENGTH) -> str:
     """Return a text, truncated if it is too long."""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    return text if len(text) <= maximum else f"{text[: maximum - 1].rstrip()}…"
 
 
 def number_text(value: float) -> str:
@@ -114,7 +114,7 @@ def even_ticks(span: Span) -> Ticks:
     """Return ticks at even distances."""
     widest = max(len(number_text(float(f"{end:.2g}"))) for end in (span.low, span.high))
     each_in = _EVEN_IN if span.upright else widest * _LETTER_IN + 3 * _AIR_IN
-    count = max(2, min(span.most, int(span.room_in / each_in)))
+    count = max(2, min(span.maximum, int(span.room_in / each_in)))
     places = MaxNLocator(nbins=count, steps=[1, 2, 2.5, 5, 10]).tick_values(span.low, span.high)
     return tuple((place, number_text(round(place, 12))) for place in span.inside(places))
 
@@ -167,7 +167,7 @@ def _text(value: float, own: Scale | None) -> str:
 
 def _first_that_fits(choices: Sequence[Sequence[tuple[float, str]]], span: Span) -> Ticks:
     for ticks in choices:
-        if 2 <= len(ticks) <= span.most and span.fits(ticks):
+        if 2 <= len(ticks) <= span.maximum and span.fits(ticks):
             return tuple(ticks)
     # An extent of less than a decade, or one with hardly any space.
     there = [ticks for ticks in choices if ticks]
@@ -281,10 +281,10 @@ def axis_scale(
     known = np.concatenate((known, ends))
     if not len(known):
         known = np.array([0.1, 1.0])
-    least, most = float(known.min()), float(known.max())
+    minimum, maximum = float(known.min()), float(known.max())
     if axis.log:
-        return _logarithmic_scale(axis, least, most, room, stops=stops)
-    return _linear_scale(axis, least, most, room, stops=stops, share=share)
+        return _logarithmic_scale(axis, minimum, maximum, room, stops=stops)
+    return _linear_scale(axis, minimum, maximum, room, stops=stops, share=share)
 
 
 def text_scale(label: str, texts: Sequence[str], *, step: int = 1) -> AxisScale:
@@ -305,12 +305,12 @@ def _titled(label: str, unit: str) -> str:
 
 
 def _linear_scale(
-    axis: Axis, least: float, most: float, room: Room, *, stops: Sequence[float], share: bool
+    axis: Axis, minimum: float, maximum: float, room: Room, *, stops: Sequence[float], share: bool
 ) -> AxisScale:
-    scale = Scale(1.0, "") if share else scale_for(axis.unit, max(abs(least), abs(most)))
-    low, high = _linear_ends(least * scale.factor, most * scale.factor, room)
+    scale = Scale(1.0, "") if share else scale_for(axis.unit, max(abs(minimum), abs(maximum)))
+    low, high = _linear_ends(minimum * scale.factor, maximum * scale.factor, room)
     whole = scale.factor  # a share of 1
-    near_whole = _WHOLE < most <= 1 + 1e-9
+    near_whole = _WHOLE < maximum <= 1 + 1e-9
     if axis.unit is Unit.FRACTION and near_whole:
         high = whole * _ABOVE_WHOLE
     low = low if axis.low is None else axis.low * scale.factor
@@ -331,33 +331,33 @@ def _linear_scale(
     )
 
 
-def _linear_ends(least: float, most: float, room: Room) -> tuple[float, float]:
-    if most == 0 or 0 <= least <= room.from_zero * most:
-        high = (most or 1.0) * _ROOM_ABOVE
+def _linear_ends(minimum: float, maximum: float, room: Room) -> tuple[float, float]:
+    if maximum == 0 or 0 <= minimum <= room.from_zero * maximum:
+        high = (maximum or 1.0) * _ROOM_ABOVE
         # A parameter's first value may be 0, and then needs space for its mark.
-        return (-_MARGIN * high / 2 if least == 0 and not room.upright else 0.0), high
-    margin = _MARGIN * (most - least or abs(most))
-    return least - margin, most + margin
+        return (-_MARGIN * high / 2 if minimum == 0 and not room.upright else 0.0), high
+    margin = _MARGIN * (maximum - minimum or abs(maximum))
+    return minimum - margin, maximum + margin
 
 
 def _logarithmic_scale(
-    axis: Axis, least: float, most: float, room: Room, *, stops: Sequence[float]
+    axis: Axis, minimum: float, maximum: float, room: Room, *, stops: Sequence[float]
 ) -> AxisScale:
-    scale = _log_scale(axis.unit, least, most)
-    least, most = least * scale.factor, most * scale.factor
-    own = scale if axis.unit is Unit.BYTES and most / least >= _WIDE_SIZES else None
+    scale = _log_scale(axis.unit, minimum, maximum)
+    minimum, maximum = minimum * scale.factor, maximum * scale.factor
+    own = scale if axis.unit is Unit.BYTES and maximum / minimum >= _WIDE_SIZES else None
     zero = None
     if 0 in stops:
-        least = zero = least / max((most / least) ** _ZERO_APART, 2.0)
-    around = max((most / least) ** _MARGIN, 1.06)
-    low = least / around if axis.low is None or axis.low <= 0 else axis.low * scale.factor
-    high = most * around if axis.high is None or axis.high <= 0 else axis.high * scale.factor
+        minimum = zero = minimum / max((maximum / minimum) ** _ZERO_APART, 2.0)
+    around = max((maximum / minimum) ** _MARGIN, 1.06)
+    low = minimum / around if axis.low is None or axis.low <= 0 else axis.low * scale.factor
+    high = maximum * around if axis.high is None or axis.high <= 0 else axis.high * scale.factor
     span = room.span(low, high, log=True)
     ticks = stop_ticks(span, [stop * scale.factor for stop in stops if stop > 0], own)
     if ticks is None:
         ticks = size_ticks(span, own) if axis.unit is Unit.BYTES else log_ticks(span)
     if zero is not None:
-        first = zero * (most / zero) ** _ZERO_ROOM
+        first = zero * (maximum / zero) ** _ZERO_ROOM
         ticks = ((zero, "0"), *(tick for tick in ticks if tick[0] > first))
     return AxisScale(
         title=axis.label if own is not None else _titled(axis.label, scale.unit),
@@ -371,14 +371,14 @@ def _logarithmic_scale(
     )
 
 
-def _log_scale(unit: Unit, least: float, most: float) -> Scale:
+def _log_scale(unit: Unit, minimum: float, maximum: float) -> Scale:
     """Return the scale in which both ends of an axis are short numbers, best without a point."""
     scales = _PREFIXES.get(unit)
     if scales is None:
-        return scale_for(unit, most)
+        return scale_for(unit, maximum)
 
     def length(scale: Scale) -> tuple[int, float]:
-        first, last = math.log10(least * scale.factor), math.log10(most * scale.factor)
+        first, last = math.log10(minimum * scale.factor), math.log10(maximum * scale.factor)
         before = math.floor(last) + 1 if last >= 0 else 1
         after = max(0, math.ceil(-first))
         return before + after + (after > 0), abs(first + last)

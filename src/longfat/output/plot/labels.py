@@ -60,7 +60,7 @@ def label_ends(
     bottom, top = axes.get_ylim()
     there = [(index, end) for index, end in enumerate(ends) if end is not None]
     wanted = [(end[1] - bottom) / (top - bottom) for _, end in there]
-    placed = spread(wanted, least=_LINE_PT / (72 * height_in))
+    placed = spread(wanted, minimum=_LINE_PT / (72 * height_in))
     for (index, end), height in zip(there, placed, strict=True):
         note = axes.annotate(
             labels[index],
@@ -87,7 +87,7 @@ def label_ends(
         note.set_in_layout(False)
 
 
-def spread(wanted: Sequence[float], *, least: float) -> list[float]:
+def spread(wanted: Sequence[float], *, minimum: float) -> list[float]:
     """Move heights apart, as little as needed, and keep them from 0 to 1 where they fit.
 
     Heights that come too close form a block around their mean; a block that
@@ -95,7 +95,7 @@ def spread(wanted: Sequence[float], *, least: float) -> list[float]:
 
     Args:
         wanted: the heights, in any order, from 0 to 1.
-        least: the least distance of two.
+        minimum: the least distance of two.
 
     Returns:
         The heights in the same order, at least that far apart.
@@ -104,24 +104,26 @@ def spread(wanted: Sequence[float], *, least: float) -> list[float]:
     blocks: list[list[int]] = []
     for index in order:
         block = [index]
-        while blocks and _bottom(block, wanted, least) < _top(blocks[-1], wanted, least) + least:
+        while (
+            blocks and _bottom(block, wanted, minimum) < _top(blocks[-1], wanted, minimum) + minimum
+        ):
             block = blocks.pop() + block
         blocks.append(block)
     placed = [0.0] * len(wanted)
     for block in blocks:
         for rank, index in enumerate(block):
-            placed[index] = _bottom(block, wanted, least) + rank * least
+            placed[index] = _bottom(block, wanted, minimum) + rank * minimum
     return placed
 
 
-def _bottom(block: Sequence[int], wanted: Sequence[float], least: float) -> float:
-    tall = (len(block) - 1) * least
+def _bottom(block: Sequence[int], wanted: Sequence[float], minimum: float) -> float:
+    tall = (len(block) - 1) * minimum
     lowest = sum(wanted[index] for index in block) / len(block) - tall / 2
     return max(0.0, min(lowest, 1 - tall))
 
 
-def _top(block: Sequence[int], wanted: Sequence[float], least: float) -> float:
-    return _bottom(block, wanted, least) + (len(block) - 1) * least
+def _top(block: Sequence[int], wanted: Sequence[float], minimum: float) -> float:
+    return _bottom(block, wanted, minimum) + (len(block) - 1) * minimum
 
 
 _POINT_FONT_PT = 7.0

@@ -420,8 +420,8 @@ class _Maker:
 
 
 def _seeds_text(counts: set[int]) -> str:
-    least, most = min(counts), max(counts)
-    return f"{most} seeds" if least == most else f"{least} to {most} seeds"
+    minimum, maximum = min(counts), max(counts)
+    return f"{maximum} seeds" if minimum == maximum else f"{minimum} to {maximum} seeds"
 
 
 def _steps(values: Floats) -> tuple[Floats, Floats]:

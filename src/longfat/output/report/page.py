@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from longfat.output.report.figures import FigureGroup
 
 _MAX_ROWS = 12  # of an iperf3 test; more are folded
-_MOST_OF_A_FILE = 2000  # characters of a file that commands.sh writes
+_MAX_OF_A_FILE = 2000  # characters of a file that commands.sh writes
 _PAPER_COLUMNS = 6  # of a table with a column for each case
 _HERE_DOCUMENT = re.compile(r"(<< '(?P<end>EOF_*)'\n)(.*?)((?<=\n)(?P=end)\n)", re.DOTALL)
 
@@ -313,10 +313,10 @@ def _script(run: Run) -> str:
 def _shortened(found: re.Match[str]) -> str:
     """Return a here-document, which contains a file of the case, truncated if it is large."""
     start, _, body, end = found.groups()
-    more = len(body) - _MOST_OF_A_FILE
+    more = len(body) - _MAX_OF_A_FILE
     if more <= 0:
         return found[0]
-    return f"{start}{body[:_MOST_OF_A_FILE]}\n[{more:,} more characters in commands.sh]\n{end}"
+    return f"{start}{body[:_MAX_OF_A_FILE]}\n[{more:,} more characters in commands.sh]\n{end}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,11 +124,11 @@ class Series:
         self.values = array("d")
         self.sent = 0
 
-    def add(self, time_s: float, value: float, *, most: int = MAX_POINTS) -> None:
+    def add(self, time_s: float, value: float, *, maximum: int = MAX_POINTS) -> None:
         """Add a point; times only grow. If there are then more than `most`, they are thinned."""
         self.times.append(time_s)
         self.values.append(value)
-        if len(self.times) > most:
+        if len(self.times) > maximum:
             self._thin()
 
     def _thin(self) -> None:
@@ -186,8 +186,8 @@ class SeriesSet:
             # Such as the rate of a link that was changed meanwhile.
             found.info = info
             self.is_new = True
-        most = max(_FEW_POINTS, min(MAX_POINTS, MAX_IN_ALL // len(self._all)))
-        found.add(time_s, value, most=most)
+        maximum = max(_FEW_POINTS, min(MAX_POINTS, MAX_IN_ALL // len(self._all)))
+        found.add(time_s, value, maximum=maximum)
 
     def unsent(self, *, recording: int) -> bytes | None:
         """Return the points since the last call as a binary message; None if none."""

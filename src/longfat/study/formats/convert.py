@@ -9,7 +9,7 @@ from longfat.common.suggest import listed
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.model.case import Case
-from longfat.model.network.devices import LONGEST_INTERFACE, device_stem
+from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
 from longfat.study.formats.miniedit import miniedit_text
 from longfat.study.formats.mininet.write import mininet_text
 from longfat.study.formats.open import MINIEDIT_SUFFIX, SCRIPT_SUFFIX, Opened, open_network
@@ -112,7 +112,7 @@ def _left_out(network: Network) -> Iterator[str]:
 def _long_names(network: Network, suffix: str, source: Path) -> Iterator[str]:
     """Yield a warning where Mininet cannot make the interfaces of nodes with long names."""
     if suffix == SCRIPT_SUFFIX:  # which names the interfaces, but not the bridges
-        names = [one.name for one in network.switches if len(one.name) > LONGEST_INTERFACE]
+        names = [one.name for one in network.switches if len(one.name) > MAX_INTERFACE_LENGTH]
     else:
         names = [name for name in network.node_names() if device_stem(name) != name]
     if names:

@@ -158,13 +158,13 @@ class Limits:
     """What a submission may take."""
 
     time_s: float = declare(
-        Time(least=1, most=_DAY_S),
+        Time(minimum=1, maximum=_DAY_S),
         default=120.0,
         label="Time",
         help="the wall time that the runs of a part take together",
     )
     total_s: float | None = declare(
-        Time(least=1, most=_DAY_S),
+        Time(minimum=1, maximum=_DAY_S),
         default=None,
         label="Total",
         help="the wall time that all of a submission takes",
@@ -172,44 +172,44 @@ class Limits:
         key="total",
     )
     virtual_s: float = declare(
-        Time(least=1, most=_DAY_S),
+        Time(minimum=1, maximum=_DAY_S),
         default=600.0,
         label="Virtual time",
         help="the virtual time that a run is expected to take",
     )
     runs: int = declare(
-        Integer(least=1, most=1000),
+        Integer(minimum=1, maximum=1000),
         default=20,
         label="Runs",
         help="how many cases the studies of a submission may have together",
     )
     memory_bytes: int = declare(
-        Size(least=128 << 20, most=1 << 40),
+        Size(minimum=128 << 20, maximum=1 << 40),
         default=2 << 30,
         label="Memory",
         help="the memory of a machine; default of a study: 2 GB",
     )
     disk_bytes: int = declare(
-        Size(least=1 << 20, most=1 << 40),
+        Size(minimum=1 << 20, maximum=1 << 40),
         default=128 << 20,
         label="Disk",
         help="what a run may write",
     )
     file_count: int = declare(
-        Integer(least=100, most=1_000_000),
+        Integer(minimum=100, maximum=1_000_000),
         default=2000,
         label="Files",
         help="how many files a run may make",
         key="files",
     )
     processes: int = declare(
-        Integer(least=50, most=100_000),
+        Integer(minimum=50, maximum=100_000),
         default=400,
         label="Processes",
         help="how many processes a machine may have",
     )
     input_bytes: int = declare(
-        Size(least=1024, most=64 << 20),
+        Size(minimum=1024, maximum=64 << 20),
         default=4 << 20,
         label="Input",
         help="how large a file that is handed in may be",
@@ -232,7 +232,7 @@ class Late:
         help="how long after the deadline costs nothing",
     )
     per_s: float = declare(
-        LongTime(least=1),
+        LongTime(minimum=1),
         default=_DAY_S,
         label="Per",
         help="the time for each begun part of which `cost` is taken off",
@@ -247,7 +247,7 @@ class Late:
         Share(), default=1.0, label="Most", help="the largest share that lateness costs"
     )
     closes_s: float | None = declare(
-        LongTime(least=1),
+        LongTime(minimum=1),
         default=None,
         label="Closes",
         help="how long after the deadline a submission still counts",
@@ -305,7 +305,7 @@ class Part:
         absent="of a Mininet script: the iperf3 lines that it types",
     )
     rate_bps: int | None = declare(
-        Rate(least=1),
+        Rate(minimum=1),
         default=None,
         label="Rate",
         help="the rate of the lab's link, which no throughput can exceed",

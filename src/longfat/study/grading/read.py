@@ -32,7 +32,7 @@ from longfat.study.grading.model import (
     PartKind,
     is_believed,
 )
-from longfat.study.grading.traffic import MOST_FLOWS, flow_name
+from longfat.study.grading.traffic import MAX_FLOWS, flow_name
 from longfat.study.metrics import known_metrics
 from longfat.study.model import Study
 from longfat.study.node import Node
@@ -249,7 +249,7 @@ def _known(parts: Mapping[str, Part], study: Study) -> dict[str, Mapping[str, Me
                 known[part.name] = (
                     own[part.case]
                     if part.case is not None
-                    else flows(*(flow_name(index) for index in range(MOST_FLOWS)))
+                    else flows(*(flow_name(index) for index in range(MAX_FLOWS)))
                 )
             case PartKind.IPERF3:
                 names = [report_name(file) for file in part.files]

@@ -24,7 +24,7 @@ from longfat.study.expand import MAX_SEED
 from longfat.study.grading.model import Moment
 
 COLUMNS = ("folder", "name", "seed", "submitted")
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def read_roster(path: Path) -> dict[str, Entry]:
 
 def _text(path: Path) -> str:
     try:
-        return read_bytes(path, most_bytes=_MOST_BYTES).decode("utf-8-sig")
+        return read_bytes(path, most_bytes=_MAX_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -108,7 +108,7 @@ def _entry(path: Path, row: Mapping[str, str], line: int) -> Entry:
         raise InputError("here is no folder", place=place)
     try:
         place = Place(str(path), line, 1, "seed")
-        seed = Integer(most=MAX_SEED).parse(cells["seed"]) if cells.get("seed") else None
+        seed = Integer(maximum=MAX_SEED).parse(cells["seed"]) if cells.get("seed") else None
         place = Place(str(path), line, 1, "submitted")
         submitted = Moment().parse(cells["submitted"]) if cells.get("submitted") else None
     except WrongKindError as error:

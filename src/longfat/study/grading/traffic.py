@@ -22,9 +22,9 @@ from longfat.model.typed_line import without_sudo
 from longfat.model.units import parse_time_s
 from longfat.study.formats.mininet import Typed
 
-MOST_FLOWS = 16
+MAX_FLOWS = 16
 
-_LONGEST_SLEEP_S = 86400.0
+_MAX_SLEEP_S = 86400.0
 
 _CLIENT = re.compile(r"(iperf3?)\s(.*\s)?(-c|--client)\b")
 _CONTROL = re.compile(r"tcp_congestion_control[= '\"]+([a-z][a-z0-9_]*)")
@@ -80,7 +80,7 @@ class _ScriptClock:
     def sleep(self, time_s: float, *, at_s: float | None = None) -> None:
         """Let time pass."""
         # A script may have set its clock to what it likes.
-        time_s = min(max(0.0, time_s), _LONGEST_SLEEP_S)
+        time_s = min(max(0.0, time_s), _MAX_SLEEP_S)
         self.later_s = round(self.later_s + time_s, 3)
         self._now_s += time_s
         self.at_s = self.at_s if at_s is None else at_s
@@ -128,7 +128,7 @@ def script_traffic(lines: Iterable[Typed], addresses: Mapping[str, str]) -> Scri
             clock.wait([flow for flow in flows if flow.source == line.node])
         elif found := _SLEEP.fullmatch(line.text.strip()):
             clock.sleep(parse_time_s(found[1], bare_seconds=True) if line.waits else 0.0)
-        elif _CLIENT.match(without_sudo(line.text)) and len(flows) < MOST_FLOWS:
+        elif _CLIENT.match(without_sudo(line.text)) and len(flows) < MAX_FLOWS:
             name = flow_name(len(flows))
             try:
                 flow, label = _flow(name, line, hosts, control, clock)

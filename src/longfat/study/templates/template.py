@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 from longfat.errors import InputError
 from longfat.model.fields import declare, fields_of, values_of
 from longfat.model.kinds import Rate, Time
-from longfat.model.network.impairments import LEAST_RATE_BPS, MOST_RATE_BPS
+from longfat.model.network.impairments import MAX_RATE_BPS, MIN_RATE_BPS
 from longfat.model.units import parse_rate_bps
 
 _WIDTH = 100
 
 MAX_HOSTS = 256
 
-RATE = Rate(least=LEAST_RATE_BPS, most=MOST_RATE_BPS, example="100mbit")
-RTT = Time(least=1e-6, most=100.0, example="40ms", bare_seconds=False)
+RATE = Rate(minimum=MIN_RATE_BPS, maximum=MAX_RATE_BPS, example="100mbit")
+RTT = Time(minimum=1e-6, maximum=100.0, example="40ms", bare_seconds=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from longfat.model.fields import declare, narrowed
 from longfat.model.kinds import Integer, Rate, Time
-from longfat.model.network.impairments import LEAST_RATE_BPS, MOST_RATE_BPS
+from longfat.model.network.impairments import MAX_RATE_BPS, MIN_RATE_BPS
 from longfat.model.units import parse_rate_bps
 from longfat.study.templates.template import RATE, RTT, Parts, Template, check_hosts
 
@@ -24,7 +24,7 @@ class Dumbbell(Template):
     help: ClassVar[str] = "pairs of hosts that share one bottleneck: fairness, buffers, AQM"
 
     hosts: int = declare(
-        Integer(least=1, most=100),
+        Integer(minimum=1, maximum=100),
         default=2,
         label="Pairs of hosts",
         help="how many hosts there are on each side",
@@ -76,7 +76,7 @@ class ParkingLot(Template):
     help: ClassVar[str] = "bottlenecks in a row, one flow over all and one over each: RTT fairness"
 
     hops: int = declare(
-        Integer(least=2, most=40),
+        Integer(minimum=2, maximum=40),
         default=3,
         label="Hops",
         help="how many bottlenecks there are in a row",
@@ -130,10 +130,13 @@ class Wan(Template):
     rate_bps: int = narrowed(Template, "rate", RATE, help="the rate of each site's line")
     rtt_s: float = narrowed(Template, "rtt", RTT, help="the round-trip time between two sites")
     sites: int = declare(
-        Integer(least=2, most=40), default=3, label="Sites", help="how many sites there are"
+        Integer(minimum=2, maximum=40), default=3, label="Sites", help="how many sites there are"
     )
     hosts: int = declare(
-        Integer(least=1, most=20), default=2, label="Hosts", help="how many hosts each site has"
+        Integer(minimum=1, maximum=20),
+        default=2,
+        label="Hosts",
+        help="how many hosts each site has",
     )
 
     def parts(self) -> Parts:
@@ -201,19 +204,22 @@ class Home(Template):
     rate_bps: int = narrowed(Template, "rate", RATE, help="the line's rate down, to the home")
     rtt_s: float = narrowed(Template, "rtt", RTT, help="the round-trip time to the server")
     uplink_bps: int = declare(
-        Rate(least=LEAST_RATE_BPS, most=MOST_RATE_BPS, example="20mbit"),
+        Rate(minimum=MIN_RATE_BPS, maximum=MAX_RATE_BPS, example="20mbit"),
         default=parse_rate_bps("20mbit"),
         label="Rate up",
         help="the line's rate up, from the home",
     )
     buffer_s: float = declare(
-        Time(least=1e-3, most=10.0, example="500ms", bare_seconds=False),
+        Time(minimum=1e-3, maximum=10.0, example="500ms", bare_seconds=False),
         default=0.5,
         label="Buffer",
         help="how long the line's buffers take to empty: 500ms is a bloated modem",
     )
     hosts: int = declare(
-        Integer(least=2, most=40), default=3, label="Devices", help="how many devices there are"
+        Integer(minimum=2, maximum=40),
+        default=3,
+        label="Devices",
+        help="how many devices there are",
     )
 
     def parts(self) -> Parts:
@@ -273,13 +279,13 @@ class Tree(Template):
     help: ClassVar[str] = "a tree of switches with hosts as leaves, as Mininet's TreeTopo"
 
     depth: int = declare(
-        Integer(least=1, most=6),
+        Integer(minimum=1, maximum=6),
         default=2,
         label="Depth",
         help="how many layers of switches there are",
     )
     fanout: int = declare(
-        Integer(least=2, most=16),
+        Integer(minimum=2, maximum=16),
         default=3,
         label="Fan-out",
         help="how many nodes hang on each switch",
@@ -340,13 +346,19 @@ class DataCentre(Template):
         RTT, default=0.0004, label="RTT", help="the round-trip time between two racks"
     )
     leaves: int = declare(
-        Integer(least=2, most=16), default=3, label="Leaves", help="how many racks there are"
+        Integer(minimum=2, maximum=16), default=3, label="Leaves", help="how many racks there are"
     )
     spines: int = declare(
-        Integer(least=1, most=8), default=2, label="Spines", help="how many routers join the racks"
+        Integer(minimum=1, maximum=8),
+        default=2,
+        label="Spines",
+        help="how many routers join the racks",
     )
     hosts: int = declare(
-        Integer(least=1, most=40), default=2, label="Hosts", help="how many hosts each rack has"
+        Integer(minimum=1, maximum=40),
+        default=2,
+        label="Hosts",
+        help="how many hosts each rack has",
     )
 
     def parts(self) -> Parts:
