@@ -56,8 +56,8 @@ def explained_error(
         case "answer":
             largest = format_quantity(limits.answer_bytes, Unit.BYTES)
             return (
-                f"the query: its answer is larger than {largest}, a quarter of the limit of memory; "
-                "request fewer rows (`limit 1000`), or allow more by --memory-limit"
+                f"the query: its answer is larger than {largest}, a quarter of the limit of "
+                "memory; request fewer rows (`limit 1000`), or allow more by --memory-limit"
             )
         case "statement":
             return _no_query(text)
