@@ -336,22 +336,6 @@ def results(camera: Camera) -> None:
         camera.shoot(page, "runs")
 
 
-def packetdrill(camera: Camera) -> None:
-    """Show a packetdrill script that failed, and the packets of its run."""
-    with camera.page() as page:
-        acts.turn_to(page, "packetdrill")
-        page.get_by_role("button", name="New script…").click()
-        page.get_by_label("Start with").select_option("tlp.pkt")
-        page.get_by_role("button", name="Create").click()
-        page.get_by_text("+.2~+.22").click()
-        page.keyboard.press("Home")
-        page.keyboard.type("// Too early:\n  +.1 > P. 4001:5001(1000) ack 1\n//")
-        page.get_by_role("button", name="▶ Run").click()
-        expect(page.get_by_role("region", name="Report")).to_contain_text("failed")
-        page.get_by_role("grid", name="Packets").get_by_text("[retransmission]").hover()
-        camera.shoot(page, "packetdrill")
-
-
 def open_dialog(camera: Camera) -> None:
     """Show what can be opened."""
     workspace = camera.studio.workspace
@@ -375,7 +359,6 @@ SCREENS: dict[str, Callable[[Camera], None]] = {
     "timeline": timeline,
     "terminals": terminals,
     "yaml": yaml,
-    "packetdrill": packetdrill,
     "lab": lab,
     "results": results,
 }

@@ -23,7 +23,6 @@ from typing import Any, Literal, NotRequired, Required
 
 from longfat.analysis.packets import records
 from longfat.model.network import LinkImpairments
-from longfat.packetdrill.run import Difference
 from longfat.studio import (
     app,
     documents,
@@ -33,7 +32,6 @@ from longfat.studio import (
     job,
     jobs,
     labs,
-    packetdrill,
     packets,
     progress,
     runs,
@@ -88,10 +86,6 @@ SUBJECTS: Mapping[str, tuple[tuple[types.ModuleType, str], ...]] = {
         (records, "PacketDecoder PacketEnd PacketStream PacketCapture StreamRef TcpFields"),
         (records, "PacketRow PacketPage FollowedPiece SentSegments Acknowledgements TimeSequence"),
     ),
-    "packetdrill scripts (/api/packetdrill)": (
-        (packetdrill, "PacketdrillExample PacketdrillOverview PacketdrillScript SavedScript"),
-        (packetdrill, "PacketdrillRequest PacketdrillStatus PacketdrillFailure PacketdrillReport"),
-    ),
     "Progress in labs (/api/labs/NAME/progress, /ws/progress)": (
         (progress, "StepProgress AnswerProgress ExerciseProgress LabProgress ProgressSummary"),
         (progress, "ProgressChange AllProgressEvent ProgressChangedEvent ProgressForgottenEvent"),
@@ -119,7 +113,7 @@ SUBJECTS: Mapping[str, tuple[tuple[types.ModuleType, str], ...]] = {
     ),
 }  # fmt: skip
 # Declared in packages that do not know the page.
-OTHERS = {LinkImpairments: "LinkImpairments", Edit: "RepairEdit", Difference: "FieldDifference"}
+OTHERS = {LinkImpairments: "LinkImpairments", Edit: "RepairEdit"}
 
 _SIMPLE = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 _UNITS = {"_s": "in seconds", "_ns": "in nanoseconds", "_bps": "in bit/s", "_bytes": "in bytes"}
@@ -256,7 +250,7 @@ def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
 
 
 # What the page sends may leave out what has a default; what the server sends has all fields.
-_REQUESTS = frozenset({*messages.COMMANDS.values(), job.JobRequest, packetdrill.PacketdrillRequest})
+_REQUESTS = frozenset({*messages.COMMANDS.values(), job.JobRequest})
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:

@@ -244,12 +244,13 @@ def test_ping_spins_through_the_last_jiffy_before_a_request(
     assert wall_s(0.05) > 3 * calm_s
 
 
-# The server may end before the last blocks have come; what it has is what was sent.
+# The server may end before the last blocks have come; what it has is what was sent. Without a
+# rate iperf3 3.12 fills the socket's buffer and loses the rest of a block that fits in part.
 KEEPS = """
 head -c 9000000 /dev/urandom > /tmp/sent
 iperf3 -s -1 --file /tmp/kept > /dev/null &
 sleep 0.2
-iperf3 -c 127.0.0.1 -F /tmp/sent > /dev/null
+iperf3 -c 127.0.0.1 -b 500M -F /tmp/sent > /dev/null
 wait
 cmp -n $(stat -c %s /tmp/kept) /tmp/sent /tmp/kept && stat -c %s /tmp/kept
 """

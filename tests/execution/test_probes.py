@@ -246,7 +246,7 @@ def test_a_capture_that_fails_for_another_cause_is_no_bad_input(
     make_case: MakeCase, tmp_path: Path
 ) -> None:
     probe = Capture(name="gone", of="h1-eth0", filter="icmp")
-    rename = Command(node="h1", line="ip link set h1-eth0 name other")
+    rename = Command(node="h1", line="ip link set h1-eth0 down && ip link set h1-eth0 name other")
     case = dataclasses.replace(make_case(PING), setup=(rename,), probes=(probe,))
     with pytest.raises(MachineError, match=r"probe 'gone': .* No such device"):
         run(case, "x", tmp_path)

@@ -35,7 +35,6 @@ from longfat.studio.labs import LabCatalog, LabEntry, lab_routes
 from longfat.studio.live.events import SessionInfo
 from longfat.studio.live.routes import live_routes
 from longfat.studio.live.session import LiveSessions
-from longfat.studio.packetdrill import PacketdrillScripts, packetdrill_routes
 from longfat.studio.packets import packet_routes
 from longfat.studio.progress import ProgressStore, progress_routes
 from longfat.studio.runs import run_routes
@@ -198,7 +197,6 @@ def make_app(
     drawing = threading.Lock()
     jobs = Jobs(ours, drawing=drawing, member=member)
     sessions = LiveSessions(workspace=ours, member=member)
-    scripts = PacketdrillScripts(ours, member=member)
     labs = catalog or LabCatalog(ours.labs, with_exercises=sheets)
     check_counts = CheckCounts(counts)
     progress = ProgressStore(ours, counts=check_counts)
@@ -223,13 +221,11 @@ def make_app(
             await run_in_threadpool(jobs.close)
             await run_in_threadpool(checks.close)
             await run_in_threadpool(sessions.close)
-            await run_in_threadpool(scripts.close)
 
     def stop() -> None:
         jobs.stop()
         checks.stop()
         sessions.stop()
-        scripts.stop()
 
     files = _PageFiles(directory=static, check_dir=False)
     app = Starlette(
@@ -243,8 +239,7 @@ def make_app(
             *exercise_routes(checks, progress.pages),
             *job_routes(jobs),
             *run_routes(ours, drawing=drawing),
-            *packet_routes(ours, sessions, scripts),
-            *packetdrill_routes(scripts),
+            *packet_routes(ours, sessions),
             *live_routes(sessions, workspace=ours),
             *login_routes(keys, static=static),
             # Only these files are compressed: they contain no secrets.

@@ -146,7 +146,7 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
     return replace(found, warnings=warnings)
 
 
-FileKind: TypeAlias = Literal["study", "miniedit", "mininet", "packetdrill"]
+FileKind: TypeAlias = Literal["study", "miniedit", "mininet"]
 """What a file of the workspace is."""
 
 
@@ -171,7 +171,6 @@ _KINDS: dict[str, FileKind] = {
     ".yml": "study",
     ".mn": "miniedit",
     ".py": "mininet",
-    ".pkt": "packetdrill",
 }
 OPENED_SUFFIXES = frozenset(_KINDS)
 """The suffixes of files that the page can open."""
@@ -219,7 +218,7 @@ def list_files(workspace: Workspace, *, besides: str) -> list[FileEntry]:
 
 
 def _looks_like(workspace: Workspace, path: str, kind: str) -> bool:
-    if kind in ("miniedit", "packetdrill"):
+    if kind == "miniedit":
         return True
     content = workspace.read(path, most_bytes=_MAX_BYTES)
     if kind == "mininet":

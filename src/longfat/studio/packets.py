@@ -1,4 +1,4 @@
-"""The routes of packets: of a run's captures, of a live session's, and of packetdrill scripts.
+"""The routes of packets: of a run's captures, and of a live session's.
 
 A capture is decoded once, and again when its file has changed; the page gets it by pages of the
 list, and filters, streams and plots are made here.
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from longfat.analysis.packets.records import PacketPage, TimeSequence
     from longfat.studio.live.session import LiveSessions
-    from longfat.studio.packetdrill import PacketdrillScripts
     from longfat.studio.workspace import Workspace
 
 _NAMING = ("session", "capture", "start", "run", "probe", "script")
@@ -86,20 +85,16 @@ class OpenedCaptures:
     Args:
         workspace: where the runs are.
         sessions: the live sessions.
-        scripts: the packetdrill scripts.
     """
 
-    def __init__(
-        self, workspace: Workspace, sessions: LiveSessions, scripts: PacketdrillScripts
-    ) -> None:
+    def __init__(self, workspace: Workspace, sessions: LiveSessions) -> None:
         self._workspace = workspace
         self._sessions = sessions
-        self._scripts = scripts
         self._lock = threading.Lock()
         self._known: OrderedDict[Any, DecodedCapture] = OrderedDict()
 
     def of_request(self, request: Request) -> DecodedCapture:
-        """Return the capture that a request names: of a run and a probe, a session, or a script.
+        """Return the capture that a request names: of a run and a probe, or of a session.
 
         Raises:
             InputError: there is none, or it cannot be decoded.
@@ -141,8 +136,6 @@ class OpenedCaptures:
             start_s = _number(request, "start", default=0.0)
             epoch_ns = START_OF_TIME_S * 10**9 + round(start_s * 1e9)
             return f"{found[0]}.pcap", found[1], epoch_ns
-        if (script := asked_name(request, "script")) is not None:
-            return "packets.pcap", self._scripts.capture(script), 0
         (path, *_) = asked_names(request, "run")
         (probe, *_) = asked_names(request, "probe")
         with self._workspace.relative_paths():
@@ -150,11 +143,9 @@ class OpenedCaptures:
             return f"{path}: {probe}", capture_path(run, probe), round(run.epoch_s * 1e9)
 
 
-def packet_routes(
-    workspace: Workspace, sessions: LiveSessions, scripts: PacketdrillScripts
-) -> list[BaseRoute]:
+def packet_routes(workspace: Workspace, sessions: LiveSessions) -> list[BaseRoute]:
     """Return the routes of packets; the arguments are those of `OpenedCaptures`."""
-    opened = OpenedCaptures(workspace, sessions, scripts)
+    opened = OpenedCaptures(workspace, sessions)
 
     async def named(request: Request) -> Response:
         (path, *_) = asked_names(request, "run")

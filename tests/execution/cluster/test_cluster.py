@@ -20,7 +20,7 @@ from longfat.engine import kernel as kernels
 from longfat.engine.images import find_image
 from longfat.errors import HostError, InputError
 from longfat.execution import run_case
-from longfat.execution.cluster import Cluster, executor
+from longfat.execution.cluster import Cluster, connection
 from longfat.execution.executor import RunId, RunTask
 from longfat.model.case import Command
 from longfat.model.traffic import Ping
@@ -300,7 +300,7 @@ Cluster(scheduler={address!r}).execute([work], listener=hearer, stop=threading.E
 def test_no_scheduler(
     hearer: Hearer, make_works: MakeWorks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(executor, "CONNECT_S", 1.0)
+    monkeypatch.setattr(connection, "CONNECT_S", 1.0)
     with pytest.raises(HostError) as caught:
         Cluster(scheduler="tcp://127.0.0.1:9").execute(
             make_works(1), listener=hearer, stop=threading.Event()

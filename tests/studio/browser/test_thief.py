@@ -71,7 +71,7 @@ def test_nothing_of_an_open_page_is_sent_to_another_server(
             page.locator(".cm-content").click()
             page.keyboard.press("Control+Home")
             page.keyboard.type("# unmistakable\n")
-            for name in ("Runs", "Labs", "packetdrill", "packetdrill"):
+            for name in ("Runs", "Labs", "Runs", "Labs"):
                 turn_to(page, name)
             for modifier in ("", "Control", "Shift"):
                 click_link(page, "/api/document?path=unmistakable.yaml", modifier=modifier)

@@ -57,13 +57,6 @@ export interface RepairEdit {
   words: string;
 }
 
-/** A field, what the script expects of it, and what it was. */
-export interface FieldDifference {
-  field: string;
-  expected: string;
-  actual: string;
-}
-
 // --------------------------------------------------------------------------------
 // Errors and problems
 
@@ -298,7 +291,7 @@ export interface CheckResult {
 // Files and documents (/api/files, /api/document, /api/templates)
 
 /** What a file of the workspace is. */
-export type FileKind = "study" | "miniedit" | "mininet" | "packetdrill";
+export type FileKind = "study" | "miniedit" | "mininet";
 
 /** A file that can be opened. */
 export interface FileEntry {
@@ -911,122 +904,6 @@ export interface TimeSequence {
   acked: Acknowledgements;
   /** Selectively acknowledged ranges: when, and from where to where. */
   sack: [number, number, number][];
-}
-
-// --------------------------------------------------------------------------------
-// packetdrill scripts (/api/packetdrill)
-
-/** An example of a script. */
-export interface PacketdrillExample {
-  /** The name of its file. */
-  name: string;
-  /** Its text. */
-  text: string;
-}
-
-/** The scripts of the workspace. */
-export interface PacketdrillOverview {
-  /** Their files. */
-  scripts: FileEntry[];
-  /** Scripts to begin with. */
-  examples: PacketdrillExample[];
-  /** What a script may be run with. */
-  ip_versions: string[];
-}
-
-/** A script that was opened. */
-export interface PacketdrillScript {
-  /** Its file. */
-  path: string;
-  /** Its text. */
-  text: string;
-  /** The file's version, to be sent with what is saved. */
-  version: string;
-}
-
-/** A script that was saved. */
-export interface SavedScript {
-  /** The file's new version. */
-  version: string;
-}
-
-/** A request to run a script. */
-export interface PacketdrillRequest {
-  /** The script's file, below the workspace. */
-  path: string;
-  /** Its text, which need not be saved yet. */
-  text: string;
-  /** The folder that the script sees: that of the file, or one above it; empty for the workspace. */
-  root?: string | null;
-  /** The kernel's series; null for the newest that is built. */
-  kernel?: string | null;
-  /** The version of IP; null for that of the script, or IPv4. */
-  ip_version?: string | null;
-  /** Decides all random numbers. */
-  seed?: number;
-}
-
-/** The outcome of a script. */
-export type PacketdrillStatus = "passed" | "failed" | "valid" | "invalid" | "broken";
-
-/** Why a script failed. */
-export interface PacketdrillFailure {
-  /** Where in the script; 0 if unknown. */
-  line: number;
-  /** Likewise; null if unknown. */
-  column: number | null;
-  /** Why. */
-  message: string;
-  /** The event of the script that it is about; null if unknown. */
-  event: string | null;
-  /** What a call or command should have given; null if it is about none. */
-  expected: string | null;
-  /** What it gave. */
-  actual: string | null;
-  /** When it should have happened, since the script's start, in nanoseconds; null if at any time. */
-  expected_ns: number | null;
-  /** When it happened, in nanoseconds; null if it did not. */
-  actual_ns: number | null;
-  /** The fields that differ. */
-  differences: FieldDifference[];
-  /** The packet that the kernel actually sent; null if it is about none. */
-  sent: string | null;
-}
-
-/** The outcome of a script. */
-export interface PacketdrillReport {
-  /** Its file. */
-  script: string;
-  /** The version of IP. */
-  ip_version: string;
-  /** The outcome; `broken` if it could not run. */
-  status: PacketdrillStatus;
-  /** Why there is no result; null if there is one. */
-  error: Problem | null;
-  /** Why it failed; null if it did not. */
-  failure: PacketdrillFailure | null;
-  /** Differences that the script allows. */
-  warnings: PacketdrillFailure[];
-  /** The end of what its commands printed. */
-  output: string;
-  /** The kernel's release. */
-  kernel: string;
-  /** Identifies its packets; null if there are none. */
-  capture: string | null;
-  /** How many of its events were played. */
-  events?: number;
-  /** How many packets the kernel sent as the script has it. */
-  packets?: number;
-  /** How long it took, in virtual time, in seconds. */
-  virtual_s?: number;
-  /** How long it took, with its machine's boot, in seconds. */
-  wall_s?: number;
-  /** By how much the latest of the script's own events was late, in seconds. */
-  late_s?: number;
-  /** The largest deviation of a packet from its expected time, in seconds; null if none has one. */
-  deviation_s?: number | null;
-  /** The line of that packet. */
-  deviation_line?: number | null;
 }
 
 // --------------------------------------------------------------------------------

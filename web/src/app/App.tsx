@@ -13,7 +13,6 @@ import { useDialogs } from "../files/dialogs";
 import { LabsPage } from "../labs/LabsPage";
 import { ClockBar } from "../live/ClockBar";
 import { Dock } from "../live/Dock";
-import { PacketdrillPage } from "../packetdrill/PacketdrillPage";
 import { RunsPage } from "../runs/RunsPage";
 import { Timeline } from "../timeline/Timeline";
 import { RightPanel } from "./RightPanel";
@@ -107,11 +106,6 @@ export function App() {
           <RunsPage />
         </main>
       )}
-      {view === "packetdrill" && (
-        <main className="page">
-          <PacketdrillPage />
-        </main>
-      )}
       {/* The studio stays mounted behind the other pages, so that terminals and charts keep their state. */}
       <div className="studio" hidden={view !== "studio"} data-narrow={narrow} data-reading={reads}>
         {current === null ? (
@@ -138,7 +132,7 @@ export function App() {
           </>
         )}
       </div>
-      {dropping && <div className="drop-here">Drop a study, a .mn file, a Mininet or a packetdrill script here to open it</div>}
+      {dropping && <div className="drop-here">Drop a study, a .mn file or a Mininet script here to open it</div>}
       <Dialogs />
       <Notices />
     </div>

@@ -139,9 +139,6 @@ export function TopBar() {
         <button type="button" className="bar-button" aria-current={view === "runs" ? "page" : undefined} onClick={() => go("runs")}>
           Runs
         </button>
-        <button type="button" className="bar-button" aria-current={view === "packetdrill" ? "page" : undefined} onClick={() => go("packetdrill")}>
-          packetdrill
-        </button>
         <button
           type="button"
           className="bar-button"

@@ -4,7 +4,7 @@ import { create } from "zustand";
 
 export type Tool = "select" | "host" | "switch" | "router" | "link" | "flow" | "note";
 export type RightTab = "properties" | "yaml" | "lab" | "results";
-export type View = "studio" | "labs" | "runs" | "packetdrill";
+export type View = "studio" | "labs" | "runs";
 export type Theme = "system" | "light" | "dark";
 
 export interface Selection {

@@ -4,9 +4,9 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { getJson, errorMessage } from "../api/client";
 import type { FileEntry } from "../api/types";
 import { Dialog } from "../app/Dialog";
-import { confirmDelete, openFile, openFromDisk, openScript } from "./actions";
+import { confirmDelete, openFile, openFromDisk } from "./actions";
 
-const KINDS: Record<FileEntry["kind"], string> = { study: "Study", miniedit: "MiniEdit", mininet: "Mininet", packetdrill: "packetdrill" };
+const KINDS: Record<FileEntry["kind"], string> = { study: "Study", miniedit: "MiniEdit", mininet: "Mininet" };
 
 export function OpenDialog({ close }: { close: () => void }) {
   const [files, setFiles] = useState<FileEntry[] | null>(null);
@@ -24,9 +24,9 @@ export function OpenDialog({ close }: { close: () => void }) {
     return (files ?? []).filter((file) => words.every((word) => file.path.toLowerCase().includes(word)));
   }, [files, filter]);
 
-  const choose = ({ path, kind }: FileEntry) => {
+  const choose = ({ path }: FileEntry) => {
     close();
-    void (kind === "packetdrill" ? openScript(path) : openFile(path));
+    void openFile(path);
   };
 
   return (
@@ -66,7 +66,7 @@ export function OpenDialog({ close }: { close: () => void }) {
       {problem !== null && <p className="field-problem">{problem}</p>}
       {files === null && problem === null && <p className="dim">Looking…</p>}
       {files !== null && shown.length === 0 && (
-        <p className="dim">{files.length === 0 ? "There are no studies, .mn files, Mininet or packetdrill scripts in the workspace yet." : "No file name matches."}</p>
+        <p className="dim">{files.length === 0 ? "There are no studies, .mn files or Mininet scripts in the workspace yet." : "No file name matches."}</p>
       )}
       <ul className="file-list" ref={list} aria-label="Files of the workspace">
         {shown.map((file) => (

@@ -2,12 +2,10 @@
 
 import { ApiError, deleteJson, postJson, errorMessage } from "../api/client";
 import { notify } from "../app/notices";
-import { useUi } from "../app/ui";
 import { documentOf } from "../documents/change";
 import { isUnsaved, useDocuments } from "../documents/store";
 import { confirmEnd } from "../live/launch";
 import { useLive } from "../live/store";
-import { usePacketdrill } from "../packetdrill/store";
 import { useDialogs } from "./dialogs";
 
 /** Runs an action, and reports a failure. */
@@ -25,25 +23,12 @@ export function openFile(path: string): Promise<boolean> {
   return attempt(`${path} could not be opened.`, () => useDocuments.getState().openFile(path));
 }
 
-/** A packetdrill script, on the page of these. */
-export function openScript(path: string): Promise<boolean> {
-  return attempt(`${path} could not be opened.`, async () => {
-    await usePacketdrill.getState().open(path);
-    useUi.getState().set({ view: "packetdrill" });
-  });
-}
-
 /** Files from the user's disk: chosen, or dropped onto the page. */
 export async function openFromDisk(files: Iterable<File>): Promise<void> {
   for (const file of files) {
     await attempt(`${file.name} could not be opened.`, async () => {
-      if (/\.pkt$/i.test(file.name)) {
-        await usePacketdrill.getState().create(file.name, await file.text());
-        useUi.getState().set({ view: "packetdrill" });
-        return;
-      }
       if (!/\.(ya?ml|mn|py)$/i.test(file.name)) {
-        throw new Error("The file must be a study (.yaml), a MiniEdit file (.mn), a Mininet script (.py) or a packetdrill script (.pkt).");
+        throw new Error("The file must be a study (.yaml), a MiniEdit file (.mn) or a Mininet script (.py).");
       }
       await useDocuments.getState().openText(file.name, await file.text());
     });
