@@ -63,6 +63,22 @@ def test_jitter_moves_packets(make_network: MakeNetwork) -> None:
     assert found["mdev_s"] == pytest.approx(0.005, rel=0.3)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_first_packets_are_not_delayed(kernel: str, make_network: MakeNetwork) -> None:
+    # The kernel's link watch processes a hundred interfaces a second.
+    net = make_network(kernel=kernel)
+    left, right, switch = net.host("left"), net.host("right"), net.switch("s1")
+    net.link(left, right)
+    hosts = [net.host(f"h{number}") for number in range(120)]
+    for host_ in hosts:
+        net.link(host_, switch)
+    assert left.ping("right", count=1)["max_s"] < 1e-3
+    assert hosts[0].ping("h119", count=1)["max_s"] < 1e-3
+    late = net.host("late")
+    net.link(late, switch)
+    assert late.ping("h60", count=1)["max_s"] < 1e-3
+
+
 def test_an_mtu_holds_for_both_ends(make_network: MakeNetwork) -> None:
     net = make_network()
     h1, h2 = net.host("h1"), net.host("h2")

@@ -18,7 +18,7 @@ of that number, with `now_ns`, the virtual time since boot:
              data, the last of them empty -> {} or {rejected}
     files    files: see `longfat.guest.files`, node -> {} or {path, words} of one that cannot be
     read     path, node, max_bytes -> frames of data, then {} or {rejected}
-    batches  batches: lines that build a network; hosts; connect: interfaces at root
+    batches  batches: lines that build a network; hosts; interfaces: how many they have
              -> {times_ns, failed}
     forget   node: a host that is to be removed
     sample   samples, probes: start to sample -> {} or {rejected}; without
@@ -54,12 +54,10 @@ from signal import SIGCHLD, SIGINT, set_wakeup_fd
 from signal import signal as set_handler
 
 from longfat.guest import system
-from longfat.guest.batches import connect as connect_interfaces
-from longfat.guest.batches import run_batches
+from longfat.guest.batches import flush_link_watch, run_batches
 from longfat.guest.command import Command, CommandRejected
 from longfat.guest.files import put_files
 from longfat.guest.host_channel import Line
-from longfat.guest.netlink import ROUTE
 from longfat.guest.nodes import Nodes
 from longfat.guest.output import FOLDER, Stream
 from longfat.guest.sample import Samples
@@ -249,14 +247,14 @@ class Agent:
         return {}
 
     def _do_batches(
-        self, batches: list[dict[str, Any]], hosts: list[str], connect: list[str]
+        self, batches: list[dict[str, Any]], hosts: list[str], interfaces: int
     ) -> dict[str, Any]:
         rest = functools.partial(self._line.run_pending, _PENDING_WITHIN_NS)
         found = run_batches(batches, nodes=self._nodes, rest=rest)
         if not found["failed"]:
             for host in hosts:
                 self._sockets.open(host)
-            connect_interfaces(connect, route=self._sockets.at(ROOT_NAMESPACE, ROUTE))
+            flush_link_watch(interfaces)
         return found
 
     def _do_forget(self, node: str) -> None:

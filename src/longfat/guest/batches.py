@@ -18,7 +18,7 @@ import socket
 import struct
 import time
 
-from longfat.guest.netlink import Netlink
+from longfat.guest import system
 from longfat.guest.nodes import Nodes
 from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.shell import run
@@ -113,6 +113,8 @@ def _attribute(kind: int, data: bytes) -> bytes:
 
 
 _REST_EVERY = 50
+_WATCHED_AT_ONCE = 100
+_CAUSED = 2  # the carrier of a port may change that of its bridge
 
 # What `ip -batch` and `tc -batch` say of the line at which they stop.
 _FAILED_LINE = re.compile(r"Command failed -:(\d+)")
@@ -144,19 +146,20 @@ def run_batches(
     return {"times_ns": times_ns, "failed": None}
 
 
-def connect(interfaces: list[str], *, route: Netlink) -> None:
-    """Let interfaces at root carry packets from now on, if their links are up.
+def flush_link_watch(interfaces: int) -> None:
+    """Let interfaces whose links are up carry packets from now on.
 
     An interface whose other end comes up is not used before the kernel's link watch has
-    seen to it, and that sees to a hundred or two in a second (net/core/link_watch.c).
-    Since 6.8 it does so at once where somebody asks after the interface.
+    processed it, up to a second later, and the watch processes a hundred at a time
+    (net/core/link_watch.c). With `sync_link_changes` it runs at the end of each system call
+    that changes an interface; to write an empty alias is such a call that changes nothing.
 
     Args:
-        interfaces: their names.
-        route: a socket at root.
+        interfaces: how many may be waiting.
     """
-    for name in interfaces:
-        route.index_of(name)
+    system.sync_link_changes()
+    for _ in range(interfaces // _WATCHED_AT_ONCE + _CAUSED):
+        system.write_line("/sys/class/net/lo/ifalias", "\n")
 
 
 def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, MachineError
 from longfat.guest.script import at_node
-from longfat.model.network import ROOT_NAMESPACE, build_batches, typed_part
+from longfat.model.network import build_batches, typed_part
 
 if TYPE_CHECKING:
     from longfat.live.session import Session
@@ -93,12 +93,11 @@ def build(network: Network, *, built: Network | None, session: Session, record: 
         MachineError: Linux rejected a line.
     """
     batches = _new_batches(network, built)
-    names = [name for pair in network.interfaces() for name in pair]
     answer = session.order(
         "batches",
         batches=[asdict(batch) for batch in batches],
         hosts=[host.name for host in network.hosts],
-        connect=network.interfaces_by_node(names).get(ROOT_NAMESPACE, []),
+        interfaces=2 * len(network.links),
     )
     done = answer.all(Done, besides=("now_ns",))
     for batch, time_ns in zip(batches, done.times_ns, strict=False):
