@@ -12,6 +12,7 @@ from tests.paths import REPOSITORY
 PAGE = REPOSITORY / "docs/python.md"
 
 
+@pytest.mark.slow  # one has hosts with clocks of their own
 def test_every_example_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = PAGE.read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import type { KeyboardEvent } from "react";
 import { postJson } from "../api/client";
-import { useThemeVersion } from "../charts/theme";
+import { useThemeVersion } from "../charts/useThemeVersion";
 import { flush } from "../documents/drafts";
 import { isUnsaved, useCurrentDocument, useDocuments } from "../documents/store";
 import { attempt, closeTab, exportAs, save } from "../files/actions";

@@ -7,7 +7,7 @@ import type { SeriesStore } from "../live/seriesStore";
 import { Legend } from "./Legend";
 import { LivePlot } from "./livePlot";
 import type { PanelSpec } from "./panels";
-import { useThemeVersion } from "./theme";
+import { useThemeVersion } from "./useThemeVersion";
 import type { ChartView } from "./view";
 
 interface SeriesChartProps {

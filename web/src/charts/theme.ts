@@ -1,7 +1,5 @@
 /** Colours for canvases, which do not support CSS variables, and their changes. */
 
-import { useSyncExternalStore } from "react";
-
 /** What a CSS colour, such as `var(--fg)`, currently resolves to at an element. */
 export function resolveColour(element: HTMLElement, colour: string): string {
   const probe = element.ownerDocument.createElement("span");
@@ -22,17 +20,4 @@ export function onThemeChange(changed: () => void): () => void {
     dark.removeEventListener("change", changed);
     observer.disconnect();
   };
-}
-
-let version = 0;
-
-export function useThemeVersion(): number {
-  return useSyncExternalStore(
-    (changed) =>
-      onThemeChange(() => {
-        version += 1;
-        changed();
-      }),
-    () => version,
-  );
 }

@@ -5,7 +5,7 @@ import { useStore } from "zustand";
 
 import { getJson, errorMessage } from "../api/client";
 import type { PacketStream, TimeSequence } from "../api/types";
-import { useThemeVersion } from "../charts/theme";
+import { useThemeVersion } from "../charts/useThemeVersion";
 import { hoveredInCharts, hoverPacket, type ChartView } from "../charts/view";
 import { address } from "./capture";
 import { SequencePlot } from "./sequencePlot";

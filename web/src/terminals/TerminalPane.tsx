@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { MouseEvent } from "react";
 import type { TerminalInfo } from "../api/types";
-import { useThemeVersion } from "../charts/theme";
+import { useThemeVersion } from "../charts/useThemeVersion";
 import { useLive } from "../live/store";
 import { useTerminals } from "./store";
 import { LiveTerminal } from "./terminal";
