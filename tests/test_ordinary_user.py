@@ -167,6 +167,7 @@ def _link(source: str, target: str) -> None:
     shutil.copy2(source, target)
 
 
+@pytest.mark.slow
 def test_a_study_with_all_kinds_gives_the_bytes_that_root_gets(user: User, tmp_path: Path) -> None:
     path = user.write("all.yaml", STUDY)
     digests = set()
@@ -210,6 +211,7 @@ def test_the_tests_of_isolation_pass_for_an_ordinary_user(user: User, tests: str
     assert re.search(r"\b\d+ passed", done.stdout)
 
 
+@pytest.mark.slow
 @sandboxes
 def test_lines_of_a_study_reach_no_file_of_the_user(user: User, sandbox: str) -> None:
     victim = user.write("victims/victim", "precious")
@@ -335,6 +337,7 @@ def test_what_a_guest_writes_is_the_users(user: User, sandbox: str) -> None:
     assert modes == {"v.pcap": 0o644, "mine": 0o600, "inner": 0o750, "inner/file": 0o640}
 
 
+@pytest.mark.slow
 @sandboxes
 def test_a_shell_draws_and_keeps_files(user: User, sandbox: str) -> None:
     user.write(
@@ -411,6 +414,7 @@ def test_ping(network):
     assert (kept / "h1-eth0.pcap").stat().st_size > 500
 
 
+@pytest.mark.slow
 def test_the_studio_runs_cases_and_live_sessions(user: User) -> None:
     user.write("space/all.yaml", STUDY)
     with user.start("-c", _COMMAND, "studio", "space/all.yaml", "--no-browser") as studio:

@@ -69,6 +69,7 @@ def pair(time_s: float) -> tuple[Transfer, Iperf3]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_it_moves_what_iperf3_moves(shape: str, play: Play) -> None:
     ours, theirs = (play(shape, flow).metrics for flow in pair(TIMES_S[shape]))

@@ -82,6 +82,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return play(tmp_path_factory.mktemp("honest"), "true")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", CHEATS)
 def test_no_line_changes_what_is_measured(tmp_path: Path, honest: Run, line: str) -> None:
     run = play(tmp_path, line)

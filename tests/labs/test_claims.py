@@ -40,6 +40,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", CASES)
 def test_claims_hold(lab: str, tmp_path: Path) -> None:
     names, judged = CASES[lab]

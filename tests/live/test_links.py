@@ -278,6 +278,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_change_ends_where_a_new_link_begins(kernel: str, make_network: MakeNetwork) -> None:
     net = two_hosts(make_network(kernel=kernel))

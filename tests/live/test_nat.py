@@ -147,6 +147,7 @@ def meet(kernel: Kernel) -> Iterator[Meet]:
         yield tried
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "met"),
     [

@@ -76,6 +76,7 @@ def test_input_is_read_to_its_end(h1: LiveHost) -> None:
     assert len(echoed) == 3_000_000
 
 
+@pytest.mark.slow
 def test_a_timeout_is_virtual_time_and_costs_none_of_ours(h1: LiveHost) -> None:
     began_s = time.monotonic()
     with pytest.raises(TimedOut, match=r"`sleep 9e9` did not end within 86400 s") as caught:

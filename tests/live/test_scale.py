@@ -23,6 +23,7 @@ def memory_bytes(net: Network) -> int:
     return total
 
 
+@pytest.mark.slow
 def test_a_thousand_hosts_are_up_and_reach_each_other() -> None:
     began_s = time.monotonic()
     with Network(kernel="6.1") as net:

@@ -99,6 +99,7 @@ def read(data: bytes, folder: Path) -> str:
     return caught.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.parent.name)
 @pytest.mark.parametrize("seed", range(6))
 def test_mutated_texts(sample: Path, seed: int, tmp_path: Path) -> None:
@@ -210,6 +211,7 @@ CONDITIONS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     text=st.one_of(
         st.text(max_size=60), st.lists(TOKENS, max_size=20).map("".join), TERMS, CONDITIONS

@@ -62,6 +62,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIMITS)
 def test_labs(folder: Path, name: str) -> None:
     run = run_case(scaled.LABS[name], name=name.replace(" ", "-"), out=folder)

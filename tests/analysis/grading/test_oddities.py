@@ -72,6 +72,7 @@ def test_an_answer_that_is_right_for_another_is_odd(tmp_path: Path) -> None:
     assert odd[1] == ("lossy_throughput: its wrong answer would be right for first",)
 
 
+@pytest.mark.slow
 def test_equal_parts_are_odd_unless_they_were_given(tmp_path: Path) -> None:
     def takes(name: str, *edits: Edit) -> Graded:
         return graded(tmp_path, name, *edits, exercises=("fill",))

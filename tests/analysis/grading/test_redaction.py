@@ -26,6 +26,7 @@ def lab(tmp_path: Path) -> Path:
     return put_lab(tmp_path / "instructors" / "my-lab")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_marker_reaches_a_student(lab: Path, tmp_path: Path) -> None:
     folders = {

@@ -148,6 +148,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", KINDS)
 def test_it_is_told_which_limit_was_met(catalog: Catalog, sql: str) -> None:
     limits, message = KINDS[sql]

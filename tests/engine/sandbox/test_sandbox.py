@@ -151,6 +151,7 @@ def test_without_a_sandbox_most_ways_lead_out(
     assert sum(found.values()) >= _FEWEST_WAYS_OUT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "quota", "reason"),
     [

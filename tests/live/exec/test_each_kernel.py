@@ -67,6 +67,7 @@ def test_first_packet_after_link_up_arrives(kernel: str, script: str) -> None:
     assert float(rtt[1]) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("signal", ["INT", "TERM", "KILL"])
 def test_iperf3_server_goes_on_after_an_interrupted_client(kernel: str, signal: str) -> None:

@@ -53,6 +53,7 @@ def counts(run: Run, kind: str) -> tuple[int, int | None]:
     return last["drops"], last["marks"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "qdisc"), [("red", f"{RED} ecn"), ("fq_codel", "fq_codel")])
 def test_marks_below_a_shaper_are_counted(tmp_path: Path, kind: str, qdisc: str) -> None:
     run = played(qdisc, tmp_path)
@@ -85,6 +86,7 @@ def test_a_shaper_counts_the_drops_below_it_once(tmp_path: Path, kind: str, qdis
     assert run.metrics["queue.drops"] == drops
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "qdisc",
     [

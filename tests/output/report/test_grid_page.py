@@ -124,6 +124,7 @@ def test_the_terminal_has_a_line_a_case_and_one_folder(grid: Verdict, width: int
     assert max(len(line.rstrip()) for line in lines[: lines.index("Files")]) <= width
 
 
+@pytest.mark.slow
 def test_every_chart_is_written_in_every_form(out: Path) -> None:
     files = sorted(path.name for path in (out / "figures").iterdir())
     names = [f"{name}.{form}" for name in ("heat", "rate", "trade") for form in FORMS]
@@ -137,6 +138,7 @@ def test_every_chart_is_written_in_every_form(out: Path) -> None:
 FORMS = ("pdf", "png", "svg")
 
 
+@pytest.mark.slow
 def test_equal_runs_give_equal_bytes(grid: Verdict, out: Path, tmp_path: Path) -> None:
     write_report(grid, tmp_path)
     for path in out.rglob("*"):

@@ -121,6 +121,7 @@ def test_page_without_probes(seeded: Verdict) -> None:
     assert "median" in text
 
 
+@pytest.mark.slow
 def test_pdf_made_twice_is_equal(probed: Verdict, files: ReportFiles, tmp_path: Path) -> None:
     one, other = files, write_report(probed, tmp_path)
     assert one.paper is not None

@@ -71,6 +71,7 @@ def test_an_unchanged_report_is_not_even_thought_about(
         write_report(evaluate(lab08.study, {}), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PLOTS | PAGES))
 def test_what_is_missing_edited_or_damaged_is_made_again_alone(
     lab08: Verdict, folder: Path, name: str, render_quickly: Callable[[], None]

@@ -219,6 +219,7 @@ def test_points_reasons_hints_and_what_is_handed_in(
         assert (one["student"], one["seed"], one["points"]) == ("alice", seed_of("alice"), 5)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_no_key_and_nothing_hidden_reaches_the_page(
     alice: TestClient, lab: Path, tmp_path: Path

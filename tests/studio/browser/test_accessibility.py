@@ -53,6 +53,7 @@ def violations(page: Page) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_no_view_has_a_violation(  # noqa: PLR0915  # one walk through all views
     studio: Studio, page: Page

@@ -364,6 +364,7 @@ def test_hosts_and_links_without_a_mininet(tmp_path: Path) -> None:
     assert found.setup == (Command(node=ROOT_NAMESPACE, line="ip link"),)
 
 
+@pytest.mark.slow
 def test_the_stand_in_answers_as_mininet_does(tmp_path: Path) -> None:
     """Names, ports, addresses and orders, of topologies and networks, built and changed."""
     if shutil.which("mn") is None or shutil.which("ovs-vsctl") is None:
