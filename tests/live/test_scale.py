@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+import pytest
+
 from longfat.common.process import descendants
 from longfat.live import Network
 from tests.live.conftest import host
