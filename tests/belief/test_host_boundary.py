@@ -131,7 +131,7 @@ ip netns exec h1 ping -q -c 600 -l 600 -W 60 10.0.0.2 | grep received
 
 
 @pytest.mark.parametrize(
-    ("setup", "least", "most"), [("", 600, 600), (LINUX, 0, 400)], ids=["ours", "linux"]
+    ("setup", "minimum", "maximum"), [("", 600, 600), (LINUX, 0, 400)], ids=["ours", "linux"]
 )
 def test_hosts_do_not_share_the_account_of_ping_replies(
     boot: Boot, each_kernel: Kernel, setup: str, minimum: int, maximum: int

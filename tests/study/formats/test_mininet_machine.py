@@ -142,7 +142,7 @@ def test_what_it_reaches(what: str, tmp_path: Path) -> None:
 def test_what_a_script_may_not(
     lines: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "_STALL_CPU_S", 4.0)
+    monkeypatch.setattr(machine, "_STALL_CPU_S", 8.0)
     secret = tmp_path / "secret.json"
     secret.write_text('{"password": 1}')
     said = error(NET + lines.replace("{secret!r}", repr(str(secret))), tmp_path)
