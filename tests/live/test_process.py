@@ -82,7 +82,7 @@ def test_a_timeout_is_virtual_time_and_costs_none_of_ours(h1: LiveHost) -> None:
     with pytest.raises(TimedOut, match=r"`sleep 9e9` did not end within 86400 s") as caught:
         h1.run("sleep 9e9", timeout=86400)
     assert isinstance(caught.value, subprocess.TimeoutExpired)
-    assert time.monotonic() - began_s < 30
+    assert time.monotonic() - began_s < 90
     with pytest.raises(TimedOut) as caught:
         h1.run("echo so far; sleep 10", timeout="1s")
     assert caught.value.output == b"so far\n"
