@@ -11,9 +11,7 @@ def test_types_are_as_the_server_declares_them() -> None:
 
 def test_fields_have_their_units_and_aliases_their_names() -> None:
     text = typescript()
-    assert (
-        "  /** By how much the latest of the script's own events was late, in seconds. */" in text
-    )
+    assert "  /** The propagation delay in seconds. */\n" in text
     assert "  state: ClockState;\n" in text
     assert '  | { do: "step"; by_s: number }\n' in text
     assert "export interface ClockEvent extends Clock {\n" in text
