@@ -78,11 +78,11 @@ def test_nothing_of_an_open_page_is_sent_to_another_server(
             page.wait_for_timeout(4000)
             assert thief.received
             check_nothing_was_sent(thief, secrets)
-            expect(page.get_by_role("alert")).to_contain_text("another program")
+            expect(page.locator(".server-banner")).to_contain_text("another program")
         # The studio is back: the page goes on by itself, and all that was drawn is there.
         studio = Studio(tmp_path)
         assert port_of(studio.url) == port  # that of the last time
-        expect(page.get_by_role("alert")).to_have_count(0)
+        expect(page.locator(".server-banner")).to_have_count(0)
         page.wait_for_timeout(600)
         other = page.context.new_page()
         other.goto(page.url)
@@ -107,7 +107,7 @@ def test_a_proof_that_is_passed_on_from_the_studio_s_new_port_is_none(
             relay = f"http://127.0.0.1:{port_of(studio.url)}"
             thief = stack.enter_context(thief_at(port, relay=relay))
             add(page, "Host", 200, 150)
-            expect(page.get_by_role("alert")).to_contain_text("another program")
+            expect(page.locator(".server-banner")).to_contain_text("another program")
             page.wait_for_timeout(2000)
             assert thief.received
             check_nothing_was_sent(thief, secrets)
