@@ -24,19 +24,8 @@ from longfat.errors import ExitCode, HostError, LongfatError
 
 COMMANDS = (
     *("run", "check", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
-    *(
-        "packets",
-        "explain",
-        "diagnose",
-        "tune",
-        "bdp",
-        "new",
-        "studio",
-        "shell",
-        "attach",
-        "exec",
-        "session",
-    ),
+    *("packets", "explain", "diagnose", "tune", "bdp", "new", "studio"),
+    *("shell", "attach", "exec", "session"),
     *("convert", "packetdrill", "fidelity", "reproduce", "grade", "schema", "kernel", "images"),
     "doctor",
     "completion",

@@ -234,18 +234,7 @@ class RunningNetwork:
         return replace(self._case, setup=tuple(self._setup))
 
     def add_file(self, path: str, content: bytes) -> str:
-        """Put a file into the machine and into what `save` keeps.
-
-        Args:
-            path: its path in the machine.
-            content: its content.
-
-        Returns:
-            The path.
-
-        Raises:
-            InputError: there is another one, or the guest cannot create it.
-        """
+        """Put a file into the machine and into what `save` keeps; see `Network.add_file`."""
         file = File(path=path, content=content)
         if file not in self._case.files:
             if path in {existing.path for existing in self._case.files}:
