@@ -22,7 +22,7 @@ from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.traffic import Flow
 from tests.kernels import KERNELS, MAIN_KERNEL, OTHER_KERNELS
 from tests.records import FOLDER as RECORDS
-from tests.records import Records, plain_name
+from tests.records import SLOW_TESTS, Records, plain_name
 
 # PID 1 of `boot`. Perl is on every Debian and Ubuntu, and starts in a fifth of the time of mount
 # for each file system and of Python, which could make the system calls as well.
@@ -85,10 +85,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests on another kernel than the main one as slow: `make test` needs no other."""
+    """Mark tests of `SLOW_TESTS`, and those on another kernel than the main one, as slow."""
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        if any(isinstance(value, str) and value in OTHER_KERNELS for value in parameters.values()):
+        on_other = any(
+            isinstance(value, str) and value in OTHER_KERNELS for value in parameters.values()
+        )
+        if on_other or item.nodeid.partition("[")[0] in SLOW_TESTS:
             item.add_marker(pytest.mark.slow)
 
 

@@ -1,4 +1,4 @@
-"""Records of earlier test runs, in build/: how long each test took, and which had to be repeated.
+"""Records of test runs: how long each test took, which are slow, and which had to be repeated.
 
 `build/durations.json` holds the seconds of each test. A run prints the tests that became slower
 than all others did: machines differ, so each is compared with the median of this run. `make test`
@@ -20,6 +20,13 @@ import pytest
 from tests.paths import REPOSITORY
 
 FOLDER = REPOSITORY / "build"
+SLOW_TESTS = frozenset(
+    line
+    for line in (REPOSITORY / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+)
+"""Functions, as `tests/file.py::test_name`, that `make test` leaves to `make test-slow`."""
+
 MAX_REPEATS = 2
 MIN_SLOWER_RATIO = 1.2
 MIN_SLOWER_S = 2.0  # below, the difference says nothing

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.records import plain_name, slower_tests
+from tests.paths import REPOSITORY
+from tests.records import SLOW_TESTS, plain_name, slower_tests
 
 TEST = """\
 import os
@@ -70,3 +72,15 @@ def test_damaged_records_are_begun_anew(pytester: pytest.Pytester) -> None:
     (pytester.path / "build" / "durations.json").write_text("[")
     pytester.runpytest().assert_outcomes(passed=1)
     assert len(json.loads((pytester.path / "build" / "durations.json").read_text())) == 1
+
+
+def test_slow_tests_exist() -> None:
+    missing = []
+    for name in sorted(SLOW_TESTS):
+        file, _, function = name.partition("::")
+        path = REPOSITORY / file
+        tree = ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else ast.Module()
+        functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        if function not in functions:
+            missing.append(name)
+    assert missing == []
