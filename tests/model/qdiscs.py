@@ -37,6 +37,14 @@ def tbfs(draw: st.DrawFn) -> list[Option]:
 
 
 @st.composite
+def wires(draw: st.DrawFn) -> list[Option]:
+    options = [Option("rate", (draw(RATES),)), Option("limit", (draw(st.integers(2_000, 10**9)),))]
+    if draw(st.booleans()):
+        options.append(Option("cut", (draw(st.integers(1_518, 65_535)),)))
+    return [*options, Option("through")] if draw(st.booleans()) else options
+
+
+@st.composite
 def reds(draw: st.DrawFn) -> list[Option]:
     minimum = draw(st.integers(10_000, 50_000))
     maximum = minimum * draw(st.integers(2, 4))
@@ -60,6 +68,7 @@ _CODEL = {"limit": COUNTS, "target": TIMES, "interval": TIMES}
 _KINDS: dict[str, st.SearchStrategy[list[Option]]] = {
     "netem": netems(),
     "tbf": tbfs(),
+    "wire": wires(),
     "red": reds(),
     "bfifo": _options(limit=st.integers(2_000, 10**9)),
     "pfifo": _options(limit=COUNTS),

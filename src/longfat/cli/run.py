@@ -27,6 +27,7 @@ from longfat.execution.cache import ResultCache
 from longfat.execution.runs.space import write_error
 from longfat.output.report.files import write_report
 from longfat.study import read_study
+from longfat.study.check import setting_warnings_of
 from longfat.study.choose import check_names
 from longfat.study.expand import MAX_SEEDS
 from longfat.study.labs import find_study
@@ -144,6 +145,10 @@ def run(
         (argument, read_study(find_study(argument), language=language)) for argument in studies
     ]
     check_names([study for _, study in found], names)
+    for _, study in found:
+        for warning in setting_warnings_of(study):
+            where = f"{warning.place}: " if warning.place else ""
+            _print_message(f"longfat: {where}warning: {warning.message}")
     parts = make_parts(
         found,
         names=names,

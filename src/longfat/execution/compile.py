@@ -5,6 +5,7 @@ nodes, and processes with their times. `longfat.guest` contains no code for
 particular tools; everything about them is compiled here.
 
     network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
+    neighbours  [[host, interface, address]]: whom hosts know when the traffic starts
     files       [{path, executable, text or base64}]
     traces      [{node, order, control}]: what the links follow from the traffic's start on
     roots       {host: {at, shown, folder, environment, title}}: hosts' own roots
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.execution.runs.run import COMMANDS, OUTCOME, RAW
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.network import build_batches, hosts_file
+from longfat.model.network.neighbours import Neighbour, needed_neighbours
 from longfat.model.packages import PACKAGES_PLACE
 from longfat.model.timeline import timeline
 from longfat.model.traced_links import CONTROL, traced_links
@@ -91,6 +93,7 @@ def compile_job(case: Case) -> dict[str, Any]:
     return {
         "output": _output_files(case),
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
+        "neighbours": [] if case.network.cold_neighbours else _neighbours(case),
         "files": [file.to_json() for file in files],
         "traces": [{"node": link.node, "order": link.order, "control": CONTROL} for link in traced],
         "roots": {host: root.order(host) for host, root in case.network.roots.items()},
@@ -113,6 +116,11 @@ def compile_job(case: Case) -> dict[str, Any]:
             | ({"longfat.guest.roots"} if case.network.roots else set())
         ),
     }
+
+
+def _neighbours(case: Case) -> list[Neighbour]:
+    pairs = [(flow.source, flow.target) for flow in case.flows]
+    return needed_neighbours(case.network, pairs, setup=case.setup)
 
 
 def _events(case: Case) -> list[dict[str, Any]]:

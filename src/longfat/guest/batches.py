@@ -12,6 +12,7 @@ and what `strace ip` shows.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -37,6 +38,8 @@ _UP, _NODAD = 1, 2
 _HEADER = struct.Struct("=IHHII")  # struct nlmsghdr
 _IFINFO = struct.Struct("=BxHiII")  # struct ifinfomsg
 _IFADDR = struct.Struct("=BBBBi")  # struct ifaddrmsg
+_NDMSG = struct.Struct("=BxxxiHBB")  # struct ndmsg
+_NEWNEIGH, _NDA_DST, _USE = 28, 1, 1
 _MAX_REPLY_BYTES = 16384
 
 _LINK_UP = re.compile(r"link set (\S+) up")
@@ -89,6 +92,13 @@ class _Link:
         body = _IFADDR.pack(family, prefix, _NODAD if sure else 0, 0, self._index(name))
         body += _attribute(_IFA_LOCAL, packed) + _attribute(_IFA_ADDRESS, packed)
         self._ask(_NEWADDR, _ACK | _CREATE | _EXCLUSIVE, body)
+
+    def resolve(self, address: str, name: str) -> None:
+        """Look for a neighbour as if there were a packet for it."""
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        body = _NDMSG.pack(family, self._index(name), 0, _USE, 0)
+        body += _attribute(_NDA_DST, socket.inet_pton(family, address))
+        self._ask(_NEWNEIGH, _ACK | _CREATE, body)
 
     def _index(self, name: str) -> int:
         if name not in self._indices:
@@ -160,6 +170,30 @@ def flush_link_watch(interfaces: int) -> None:
     system.sync_link_changes()
     for _ in range(interfaces // _WATCHED_AT_ONCE + _CAUSED):
         system.write_line("/sys/class/net/lo/ifalias", "\n")
+
+
+def meet_neighbours(
+    batches: list[dict[str, Any]], neighbours: list[list[str]], *, nodes: Nodes
+) -> None:
+    """Let hosts find their neighbours by ARP and neighbour discovery.
+
+    One that does not answer is left to be found later.
+
+    Args:
+        batches: those that built the network.
+        neighbours: host, interface and IP address of each.
+        nodes: where the hosts are.
+    """
+    lines = [line for batch in batches if batch["program"] == "ip" for line in batch["lines"]]
+    flush_link_watch(2 * sum(line.startswith("link add") for line in lines))
+    by_host: dict[str, list[list[str]]] = {}
+    for neighbour in neighbours:
+        by_host.setdefault(neighbour[0], []).append(neighbour)
+    for host, wanted in by_host.items():
+        with nodes.inside_network(host), _Link() as link:
+            for _, interface, address in wanted:
+                with contextlib.suppress(OSError):
+                    link.resolve(address, interface)
 
 
 def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import math
 import time
 
 from longfat.guest import system
-from longfat.guest.batches import run_batch
+from longfat.guest.batches import meet_neighbours, run_batch
 from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
 from longfat.guest.output import FOLDER, OUTCOME, Output
@@ -63,10 +63,14 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
         if job["roots"]:
             _make_roots(job["roots"], files=job["files"], nodes=nodes, script=script)
         script.title("the network")
-        for batch in job["network"]:
-            script.record(_typed(batch))
-            if failed := run_batch(batch, nodes=nodes):
-                raise CommandFailed({"step": "network", **failed})
+        # Hosts meet before anything delays or loses packets, so that it takes no time.
+        batches = job["network"]
+        shaping = [number for number, batch in enumerate(batches) if batch["program"] == "tc"]
+        unshaped = shaping[0] if shaping else len(batches)
+        _build(batches[:unshaped], nodes=nodes, script=script)
+        if job["neighbours"]:
+            meet_neighbours(batches[:unshaped], job["neighbours"], nodes=nodes)
+        _build(batches[unshaped:], nodes=nodes, script=script)
         script.title("set-up")
         system.sync_link_changes()
         typists = _apart(job["apart"], nodes=nodes, script=script) if job["apart"] else nodes
@@ -106,6 +110,13 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
     finally:
         script.close()
     return {"failed": None, "virtual_s": time.monotonic(), **traffic}
+
+
+def _build(batches: list[dict[str, Any]], *, nodes: Nodes, script: Script) -> None:
+    for batch in batches:
+        script.record(_typed(batch))
+        if failed := run_batch(batch, nodes=nodes):
+            raise CommandFailed({"step": "network", **failed})
 
 
 def _apart(apart: dict[str, Any], *, nodes: Nodes, script: Script) -> Nodes:

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 HANDOVER = "/tmp/longfat"
 """Where the sandbox shows the host's folders to the guest when it boots."""
 
-HOME = "/run/longfat"
+_RUN = "/run"
+HOME = f"{_RUN}/longfat"
 """Where the guest keeps them: /tmp itself becomes the guest's own."""
 
 _LAYERS = "/run/layers"
 
 PROGRAMS = f"{HOME}/guest/longfat/guest/bin"
 """Programs of ours for those who use the machine: `sudo` and `su`."""
+
+TC_LIBRARY = f"{HOME}/kernel/q_wire.so"
+"""The library by which `tc` reads and prints the qdisc `wire`: kernel/shims/q_wire.c."""
 
 # The first folder in which a shell looks.
 _PROGRAMS_SHOWN = "/usr/local/sbin"
@@ -48,6 +52,7 @@ def mount_all() -> None:
     for place in ("/tmp", "/var/tmp", "/dev/shm"):
         _memory_over(place)
     show_programs(_PROGRAMS_SHOWN)
+    _show_tc_library()
     if not os.path.isdir("/dev/pts"):
         os.mkdir("/dev/pts")
     system.mount("devpts", "/dev/pts", "devpts", options="gid=5,mode=620,ptmxmode=666")
@@ -70,6 +75,28 @@ def show_programs(folder: str) -> None:
     # A host without that folder has no programs of ours either.
     with contextlib.suppress(OSError):
         system.mount("overlay", folder, "overlay", options=f"lowerdir={PROGRAMS}:{folder}")
+
+
+def tc_folders(root: str = "") -> list[str]:
+    """Return the folders in which `tc` looks for libraries: each distribution has one.
+
+    Args:
+        root: the root file system, without a slash at its end.
+    """
+    machine = os.uname().machine
+    places = ("lib", "lib64", f"lib/{machine}-linux-gnu")
+    folders = [f"{root}/usr/{place}/tc" for place in places]
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def _show_tc_library() -> None:
+    """Show `TC_LIBRARY` in the folder in which the host's `tc` looks for such libraries."""
+    own = f"{_RUN}/longfat-tc"
+    for folder in tc_folders():
+        if not os.path.isdir(own):
+            os.mkdir(own)
+            os.symlink(TC_LIBRARY, f"{own}/{os.path.basename(TC_LIBRARY)}")
+        system.mount("overlay", folder, "overlay", options=f"lowerdir={own}:{folder}")
 
 
 def cover_file(path: str, *, text: str) -> None:

@@ -72,6 +72,9 @@ def make_root(order: dict[str, Any]) -> None:
             if all(map(_is_folder, (f"{at}/{folder.partition('/')[0]}", f"{at}/{folder}"))):
                 write_over(f"{at}/{folder}/{name}", content, mode=0o755)
                 break
+    for folder in mounts.tc_folders(at):
+        with open(mounts.TC_LIBRARY, "rb") as file:
+            write_over(f"{folder}/{os.path.basename(mounts.TC_LIBRARY)}", file.read())
 
 
 def mount_sys(order: dict[str, Any]) -> None:

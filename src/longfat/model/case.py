@@ -38,7 +38,10 @@ CASE_FORMAT = 3
 _ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
 # Fields of networks, hosts and links that are in a case only if they are set.
 _LATER = frozenset(
-    ("clock", "frames", "nat", "offloads", "root", "rx_coalescing_s", "testbed", "timing")
+    (
+        *("clock", "cold_neighbours", "frames", "nat", "offloads", "root", "rx_coalescing_s"),
+        *("testbed", "timing"),
+    )
 )
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3

@@ -3,7 +3,7 @@
 A `Qdisc` is at a place of an interface, a `QdiscLine` changes one, and an
 `Interface` has some, the root first. Values print as one canonical line each:
 
-    tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 10gbit burst 5000000 limit 25000000
+    tc qdisc add dev s1-eth2 parent 1: handle 2: wire rate 10gbit limit 25000000
 
 `parse_line` reads a typed line. Options whose units are listed here become numbers in base
 units, all others stay words. The typed text is kept beside the values and is what they
@@ -74,6 +74,7 @@ _OPTIONS: Mapping[str, _Options] = {
         **dict.fromkeys(("burst", "limit", "mtu", "mpu"), (BYTES,)),
         "latency": (TIME,),
     },
+    "wire": {"rate": (RATE,), "limit": (BYTES,), "cut": (BYTES,), "through": ()},
     "red": {
         **dict.fromkeys(("limit", "min", "max", "avpkt"), (BYTES,)),
         "burst": (COUNT,),

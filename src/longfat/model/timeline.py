@@ -33,6 +33,7 @@ from longfat.model.network import LinkImpairments, shape_qdiscs, shaped_interfac
 from longfat.model.network.clock import clock_line
 from longfat.model.network.link_changes import change_lines
 from longfat.model.network.model import DEFAULT_MTU_BYTES
+from longfat.model.network.shape import THROUGH, WIRE
 from longfat.model.tc import BYTES, Option, parse_line
 from longfat.model.typed_line import NotUnderstoodError, mentions
 
@@ -426,7 +427,8 @@ def _changed(
 
     An event that happens ten thousand times makes the same few changes again and again.
     """
-    will = _keep_bursts(was, shape_qdiscs(shape, mtu_bytes=mtu_bytes))
+    passes = any(qdisc.kind == WIRE and qdisc.get(THROUGH) for qdisc in was.qdiscs)
+    will = _keep_bursts(was, shape_qdiscs(shape, mtu_bytes=mtu_bytes, passes_frames=passes))
     return will, tuple(str(line) for line in change_lines(was, will))
 
 

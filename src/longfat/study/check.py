@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from longfat.errors import InputError, Place
+from longfat.model.flow_path.setting_warnings import setting_warnings
 from longfat.study.document import parse_document
 from longfat.study.expand import read_network_setup, read_setup
 from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
@@ -26,6 +28,7 @@ from longfat.study.reachability import UnreachableError
 from longfat.study.read import parse_study
 from longfat.study.repair import Edit, repair, unreached
 
+_MAX_CASES = 100
 _TOP_KEY = re.compile(r"^[A-Za-z_]\w*:", re.MULTILINE)
 
 
@@ -87,12 +90,13 @@ def check_text(
             for one in error.mistakes
         )
         return Checked(study=None, findings=findings, repair=edits)
+    settings = tuple(Finding(error=one, is_mistake=False) for one in setting_warnings_of(study))
     if study.common is None:
-        return Checked(study=study, findings=())
+        return Checked(study=study, findings=settings)
     case = study.common.case
     lacking = unreached(case.network, [line.line for line in case.setup])
     if not lacking:
-        return Checked(study=study, findings=())
+        return Checked(study=study, findings=settings)
     edits = _repair_of(text, name=name, beside=beside)
     places = _host_places(text, name=name)
     warnings = tuple(
@@ -103,7 +107,24 @@ def check_text(
         )
         for source, target, reason in lacking
     )
-    return Checked(study=study, findings=warnings, repair=edits)
+    return Checked(study=study, findings=(*settings, *warnings), repair=edits)
+
+
+def setting_warnings_of(study: Study) -> list[InputError]:
+    """Return the settings of a study that Linux ignores, cuts or lacks, each once.
+
+    Of a study with many cases, the first `_MAX_CASES` are examined.
+    """
+    errors: dict[tuple[str, str], InputError] = {}
+    for planned in itertools.islice(study.cases.values(), _MAX_CASES):
+        for index, warning in setting_warnings(planned.case):
+            name, text, place = "", warning, None
+            if index is not None:
+                name = planned.case.flows[index].name
+                text = f"flow {name!r}: {warning}"
+                place = planned.places.flows[index] if planned.places.flows else None
+            errors.setdefault((name, text), InputError(text, place=place))
+    return list(errors.values())
 
 
 def _repair_of(

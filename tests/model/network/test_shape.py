@@ -19,8 +19,9 @@ from longfat.model.network import (
     Switch,
     infer_impairments,
     shape_qdiscs,
+    shaped_interfaces,
 )
-from longfat.model.network.impairments import MAX_BYTES
+from longfat.model.network.impairments import MAX_BYTES, UNIMPAIRED
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.network.shape import default_queue_bytes
 from longfat.model.tc import Interface, Qdisc, parse_qdisc
@@ -48,35 +49,43 @@ def built(shape: LinkImpairments, *, mtu_bytes: int = 1500) -> tuple[str, ...]:
         (LinkImpairments(loss=1e-9), (f"{NETEM} loss 0.0000001%",)),
         (
             LinkImpairments(rate_bps=10**10, queue_bytes=25_000_000),
-            ("qdisc add dev x root handle 1: tbf rate 10gbit burst 5000000 limit 25000000",),
+            ("qdisc add dev x root handle 1: wire rate 10gbit limit 25000000",),
         ),
         (
             LinkImpairments(rate_bps=10**10, delay_s=0.02),
             (
                 f"{NETEM} delay 20ms",
-                "qdisc add dev x parent 1: handle 2: tbf rate 10gbit burst 5000000 limit 50000000",
+                "qdisc add dev x parent 1: handle 2: wire rate 10gbit limit 50000000",
             ),
         ),
         (
-            # Over 4 GB/s, tc has another field for the rate.
             LinkImpairments(rate_bps=40_000_000_001),
-            (
-                "qdisc add dev x root handle 1: "
-                "tbf rate 40000000001bit burst 20000001 limit 50000001",
-            ),
+            ("qdisc add dev x root handle 1: wire rate 40000000001bit limit 50000001",),
         ),
         (
-            # An offloaded packet that is larger than a small queue must be cut up.
+            # An offloaded packet is at most an eighth of a small queue.
             LinkImpairments(rate_bps=10**9, queue_bytes=30_000),
-            ("qdisc add dev x root handle 1: tbf rate 1gbit burst 30000 limit 30000",),
+            ("qdisc add dev x root handle 1: wire rate 1gbit limit 30000 cut 3750",),
         ),
         (
             LinkImpairments(rate_bps=10**6),
-            ("qdisc add dev x root handle 1: tbf rate 1mbit burst 1518 limit 151400",),
+            ("qdisc add dev x root handle 1: wire rate 1mbit limit 151400 cut 1518",),
         ),
         (
             LinkImpairments(delay_s=0.02, loss=0.01, duplicate=0.02, corrupt=0.003, reorder=0.25),
             (f"{NETEM} delay 20ms loss 1% corrupt 0.3% duplicate 2% reorder 25%",),
+        ),
+        (
+            LinkImpairments(rate_bps=10**9, burst_bytes=64_000, queue_bytes=30_000),
+            ("qdisc add dev x root handle 1: tbf rate 1gbit burst 64000 limit 30000",),
+        ),
+        (
+            # The burst and the queue of a token bucket are as they were given.
+            LinkImpairments(rate_bps=10**9, burst_bytes=1600, qdisc="fq_codel"),
+            (
+                "qdisc add dev x root handle 1: tbf rate 1gbit burst 1600 limit 1250000",
+                "qdisc add dev x parent 1:1 handle 2: fq_codel",
+            ),
         ),
         (LinkImpairments(duplicate=0.5), (f"{NETEM} duplicate 50%",)),
         (
@@ -90,7 +99,7 @@ def built(shape: LinkImpairments, *, mtu_bytes: int = 1500) -> tuple[str, ...]:
         (
             LinkImpairments(rate_bps=10**6, qdisc=RED),
             (
-                "qdisc add dev x root handle 1: tbf rate 1mbit burst 1518 limit 151400",
+                "qdisc add dev x root handle 1: wire rate 1mbit limit 151400 cut 1518",
                 f"qdisc add dev x parent 1:1 handle 2: {RED}",
             ),
         ),
@@ -98,7 +107,7 @@ def built(shape: LinkImpairments, *, mtu_bytes: int = 1500) -> tuple[str, ...]:
             LinkImpairments(rate_bps=10**6, corrupt=0.1, qdisc=RED),
             (
                 f"{NETEM} corrupt 10%",
-                "qdisc add dev x parent 1: handle 2: tbf rate 1mbit burst 1518 limit 151400",
+                "qdisc add dev x parent 1: handle 2: wire rate 1mbit limit 151400 cut 1518",
                 f"qdisc add dev x parent 2:1 handle 3: {RED}",
             ),
         ),
@@ -110,9 +119,84 @@ def test_lines(shape: LinkImpairments, lines: tuple[str, ...]) -> None:
         assert infer_impairments(shape_qdiscs(shape)) == shape
 
 
-def test_a_burst_holds_a_packet_of_the_links_own_size() -> None:
+def test_a_packet_of_the_links_own_size_is_not_cut() -> None:
     (line,) = built(LinkImpairments(rate_bps=10**6), mtu_bytes=9000)
-    assert " burst 9018 " in line
+    assert line.endswith(" cut 9018")
+
+
+WIRE_1G = LinkImpairments(rate_bps=10**9)
+BUCKET_1G = LinkImpairments(rate_bps=10**9, burst_bytes=10**5)
+
+
+def chain(*shapes: LinkImpairments, forwarding: bool = False) -> Network:
+    """Return a host, as many nodes as there are links but one, and a host."""
+    nodes = ["h1", *(f"n{number}" for number in range(1, len(shapes))), "h2"]
+    middle = nodes[1:-1]
+    return Network(
+        hosts=(
+            Host(name="h1", address="10.0.0.1/8"),
+            Host(name="h2", address="10.0.0.2/8"),
+            *(Host(name=name, address=None, forwards=True) for name in middle if forwarding),
+        ),
+        switches=tuple(Switch(name=name) for name in middle if not forwarding),
+        links=tuple(
+            Link(a=a, b=b, a_to_b=shape, b_to_a=shape)
+            for a, b, shape in zip(nodes, nodes[1:], shapes, strict=False)
+        ),
+    )
+
+
+@pytest.mark.parametrize("forwarding", [False, True])
+@pytest.mark.parametrize(
+    ("shapes", "through"),
+    [
+        ([WIRE_1G], ""),
+        ([WIRE_1G] * 3, "h1-n1 n1-n2 h2-n2 n2-n1"),
+        # The only wire: a host is behind it on either side.
+        ([UNIMPAIRED, WIRE_1G, UNIMPAIRED], ""),
+        # Another wire comes later, or a bucket, which does not wait for the last frame.
+        ([WIRE_1G, UNIMPAIRED, WIRE_1G], "h1-n1 h2-n2"),
+        ([WIRE_1G, BUCKET_1G], ""),
+    ],
+)
+def test_a_wire_passes_frames_on_where_another_follows(
+    shapes: list[LinkImpairments], through: str, forwarding: bool
+) -> None:
+    network = chain(*shapes, forwarding=forwarding)
+    interfaces = iter(shaped_interfaces(network))
+    passing = []
+    for link in network.links:
+        for a, b in ((link.a, link.b), (link.b, link.a)):
+            if any(qdisc.get("through") for qdisc in next(interfaces).qdiscs):
+                passing.append(f"{a}-{b}")
+    assert sorted(passing) == sorted(through.split())
+
+
+def test_a_wire_completes_packets_where_one_way_ends_at_a_host() -> None:
+    hosts = tuple(Host(name=f"h{number}", address=None) for number in (1, 2, 3))
+    links = tuple(
+        Link(a=host.name, b="s1", a_to_b=shape, b_to_a=shape)
+        for host, shape in zip(hosts, (WIRE_1G, WIRE_1G, UNIMPAIRED), strict=True)
+    )
+    network = Network(hosts=hosts, switches=(Switch(name="s1"),), links=links)
+    assert not any(
+        qdisc.get("through") for one in shaped_interfaces(network) for qdisc in one.qdiscs
+    )
+
+
+def test_ways_in_a_circle_lead_to_no_host() -> None:
+    hosts = tuple(Host(name=name, address=None) for name in ("h1", "h2"))
+    links = (
+        *(Link(a=a, b=b) for a, b in (("s1", "s2"), ("s2", "s3"), ("s3", "s1"))),
+        *(
+            Link(a=host, b=switch, a_to_b=WIRE_1G, b_to_a=WIRE_1G)
+            for host, switch in (("h1", "s1"), ("h2", "s2"))
+        ),
+    )
+    switches = tuple(Switch(name=f"s{number}") for number in (1, 2, 3))
+    network = Network(hosts=hosts, switches=switches, links=links)
+    through = [any(q.get("through") for q in one.qdiscs) for one in shaped_interfaces(network)]
+    assert through == [False] * 6 + [True, False, True, False]
 
 
 def test_a_queue_of_no_given_size() -> None:
@@ -220,7 +304,16 @@ TBF = "tbf rate 1mbit burst 1518 limit 5000"
     ("words", "shape"),
     [
         (["netem limit 1000000000 loss gemodel 1% 25%"], LinkImpairments(burst_loss="1% 25%")),
-        ([TBF], LinkImpairments(rate_bps=10**6, queue_bytes=5000)),
+        ([TBF], LinkImpairments(rate_bps=10**6, queue_bytes=5000, burst_bytes=1518)),
+        (
+            ["wire rate 1mbit limit 5000 cut 1518"],
+            LinkImpairments(rate_bps=10**6, queue_bytes=5000),
+        ),
+        (
+            ["wire rate 1gbit limit 5000000 through"],
+            LinkImpairments(rate_bps=10**9, queue_bytes=5_000_000),
+        ),
+        (["wire rate 1mbit limit 5000 cut 3000"], None),
         (["pfifo limit 0x10"], LinkImpairments(qdisc="pfifo limit 0x10")),
         (["netem limit 1000000000 loss gemodel 1%"], None),
         (["netem limit 1000 delay 20ms"], None),

@@ -41,6 +41,11 @@ export interface LinkImpairments {
   /** The buffer in front of the rate or trace, in bytes; needs one of these, and no qdisc. */
   queue_bytes: number | null;
   /**
+   * The bytes that idle time saves up to be sent at once: the rate is that of a token bucket (tbf), not of a wire;
+   * needs a rate.
+   */
+  burst_bytes: number | null;
+  /**
    * The discipline of the queue with its options, in tc's syntax, such as `fq_codel` or `pfifo limit 100`; its options
    * set its limit.
    */

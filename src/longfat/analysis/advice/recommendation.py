@@ -106,7 +106,12 @@ def _bottleneck(evidence: FlowEvidence) -> Recommendation:
             "only make the queue longer."
         )
     delay_s = _queue_delay_s(evidence)
-    managed = slowest.queue is not None and slowest.queue.kind not in {"tbf", "bfifo", "pfifo"}
+    managed = slowest.queue is not None and slowest.queue.kind not in {
+        "wire",
+        "tbf",
+        "bfifo",
+        "pfifo",
+    }
     if (
         not managed
         and delay_s is not None
@@ -234,7 +239,7 @@ def _larger_queue(evidence: FlowEvidence) -> Line | None:
         or slowest.queue.limit_bytes is None
     ):
         return None
-    if not rtt_s or slowest.queue.kind not in {"tbf", "bfifo"}:
+    if not rtt_s or slowest.queue.kind not in {"wire", "tbf", "bfifo"}:
         return None
     streams = evidence.flow.parallel + evidence.rivals
     wanted = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s, flows=streams))

@@ -2,7 +2,7 @@
 
 Set-up lines are verbatim shell commands, and only plain forms are understood:
 
-    tc qdisc add|replace|change|del dev DEV root|parent P [handle H] netem|tbf|... OPTIONS
+    tc qdisc add|replace|change|del dev DEV root|parent P [handle H] netem|wire|tbf|... OPTIONS
     sysctl [-w] NAME=VALUE
 
 A line that touches the same things in another form (a shell loop, a class, a unit that tc
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.model.network.qdisc import QDISCS
-from longfat.model.network.shape import TRACE
+from longfat.model.network.shape import TRACE, WIRE
 from longfat.model.tc import BYTES, RATE, ROOT, SHARE, TIME, parse_line
 from longfat.model.typed_line import NotUnderstoodError, mentions, needs_shell, plain_words
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from longfat.model.tc import Interface, Qdisc, QdiscLine
 
 # Those of a queue limit no rate and add no delay to an idle path, but for cake's bandwidth.
-_KINDS = frozenset(("netem", "tbf", "noqueue", *QDISCS))
-_RATES = {"netem": "rate", "tbf": "rate", "cake": "bandwidth"}
+_KINDS = frozenset(("netem", "tbf", WIRE, "noqueue", *QDISCS))
+_RATES = {"netem": "rate", "tbf": "rate", WIRE: "rate", "cake": "bandwidth"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class QueueLine:
     """The queueing discipline that a rate limit fills, and the line that made it.
 
     Attributes:
-        qdisc: a `tbf`, or what hangs below it, such as `red`.
+        qdisc: a `wire`, or what hangs below it, such as `red`.
         limit_bytes: its limit; None if the line does not give it in bytes.
         line: the line.
     """
@@ -67,7 +67,7 @@ class QueueLine:
 
     @property
     def kind(self) -> str:
-        """Which qdisc it is, such as `tbf`."""
+        """Which qdisc it is, such as `wire`."""
         return self.qdisc.kind
 
 
@@ -162,7 +162,7 @@ def queue_line(lines: Sequence[QdiscLine]) -> QueueLine | None:
         lines: the lines that made the interface's qdiscs.
 
     Returns:
-        The last discipline that is no netem: a `tbf`, or what hangs below it;
+        The last discipline that is no netem: a `wire`, or what hangs below it;
         None where there is none.
 
     Raises:

@@ -81,6 +81,8 @@ class LinkImpairments:
         trace_once: the trace is played once, and not again and again.
         queue_bytes: the buffer in front of the rate or trace, in bytes; needs one of these,
             and no qdisc.
+        burst_bytes: the bytes that idle time saves up to be sent at once: the rate is that of
+            a token bucket (tbf), not of a wire; needs a rate.
         qdisc: the discipline of the queue with its options, in tc's syntax, such as
             `fq_codel` or `pfifo limit 100`; its options set its limit.
     """
@@ -175,6 +177,15 @@ class LinkImpairments:
         absent="one BDP, at least 100 full packets; for a trace 1000 packets",
         phrase="queue {}",
     )
+    burst_bytes: int | None = declare(
+        Size(maximum=MAX_BYTES),
+        default=None,
+        label="Burst",
+        help="the rate is that of a token bucket of this size (tbf): what is sent after a pause "
+        "leaves at once, up to this size; at least one full packet",
+        absent="none: a packet takes its time on the wire",
+        phrase="bursts of {}",
+    )
     qdisc: str | None = declare(
         _QdiscWords(
             what="a queueing discipline (such as fq_codel)",
@@ -222,11 +233,19 @@ class LinkImpairments:
                 "reorder",
                 "there is no delay, without which no packet overtakes another: write one",
             )
-        minimum = mtu_bytes + HEADER_BYTES
         if self.trace is not None and self.rate_bps is not None:
             yield "trace", "a trace sets the rate itself: leave one of the two out"
         if self.trace_once is not None and self.trace is None:
             yield "trace_once", "there is no trace that is played once"
+        yield from self._size_problems(minimum=mtu_bytes + HEADER_BYTES)
+
+    def _size_problems(self, *, minimum: int) -> Iterator[tuple[str, str]]:
+        """Find what is wrong with the sizes of burst and queue; a full packet has `minimum`."""
+        if self.burst_bytes is not None:
+            if self.rate_bps is None:
+                yield "burst", "there is a burst and no rate that it could exceed: write a rate"
+            elif self.burst_bytes < minimum:
+                yield "burst", f"{self.burst_bytes} bytes hold no full packet: at least {minimum}"
         if self.queue_bytes is None:
             return
         if self.rate_bps is None and self.trace is None:

@@ -8,8 +8,8 @@ the kernel matter:
 * `change` leaves alone what a line does not speak of. For netem these are corruption
   and reordering, which are taken back by name; other disciplines are changed only if
   every option that was given is given again.
-* A tbf whose queue is deleted has none, until it is changed itself.
-* A tbf that is changed sets the limit of any fifo below it, in whatever it counts.
+* A tbf or wire whose queue is deleted has none, until it is changed itself.
+* A tbf or wire that is changed sets the limit of any fifo below it, in whatever it counts.
 * A tbf cuts up what is larger than its burst when it comes, not when it goes. After a
   change to a smaller burst what waits there already would never go, nor what is behind
   it: so a burst stays as large as it was.
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError
 from longfat.model.fields import fields_of
 from longfat.model.network.impairments import LinkImpairments
-from longfat.model.network.shape import TRACE
+from longfat.model.network.shape import TRACE, WIRE
 from longfat.model.tc import BYTES, ROOT, Option, Qdisc, QdiscLine
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ def change_lines(old: Interface, new: Interface) -> list[QdiscLine]:
     kept = 0
     touched = False  # the one above was changed
     for was, will in zip(old.qdiscs, new.qdiscs, strict=False):
-        # A fifo follows the tbf above it, so its limit has to be set again.
+        # A fifo follows the wire above it, so its limit has to be set again.
         follows = touched and "fifo" in will.kind
         if not _stays(was, will, follows=follows):
             break
         kept += 1
-        bereft = will.kind == "tbf" and kept == len(new.qdiscs) < len(old.qdiscs)
+        bereft = will.kind in {"tbf", WIRE} and kept == len(new.qdiscs) < len(old.qdiscs)
         touched = was.words != will.words or follows or bereft
         if touched:
             qdisc = _with_all_options(was, will)
@@ -82,7 +82,7 @@ def deletion(interface: str, parent: str = ROOT) -> QdiscLine:
 def _stays(was: Qdisc, will: Qdisc, *, follows: bool) -> bool:
     if was.kind != will.kind:
         return False
-    if was.kind in {"netem", "tbf"} or (was.words == will.words and not follows):
+    if was.kind in {"netem", "tbf", WIRE} or (was.words == will.words and not follows):
         return True
     given, now = _names(was), _names(will)
     if follows and "limit" not in now:

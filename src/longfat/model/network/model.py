@@ -192,6 +192,9 @@ class Network:
         links: the links.
         testbed: the timing of the one computer that runs the switches and all hosts
             without a timing of their own; infinitely fast, if None.
+        frames: each packet of TCP on a link is one frame, not a GSO packet.
+        cold_neighbours: hosts do not know each other's link-layer addresses when the traffic
+            of a run starts. They never do in live networks.
     """
 
     hosts: tuple[Host, ...]
@@ -204,6 +207,14 @@ class Network:
         label="Each packet a frame",
         help="each packet of TCP on a link is one frame, as on a wire, and not a GSO packet of"
         " up to 64 KB: losses, queues and captures count frames",
+    )
+    cold_neighbours: bool = declare(
+        Flag(),
+        default=False,
+        label="Cold neighbours",
+        help="the first packets of a run wait for ARP or neighbour discovery, as on a network that"
+        " was just built",
+        absent="hosts and routers know the link-layer addresses of those to whom flows lead",
     )
 
     @property

@@ -97,6 +97,26 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
     return way
 
 
+def trace_neighbours(network: Network, source: str, target: str) -> list[tuple[str, str, str]]:
+    """Return whom each host on the way hands packets to, as (host, interface, IP address).
+
+    Args:
+        network: the network.
+        source: the host that the way starts at.
+        target: the host that it leads to, at the address that it is called by.
+
+    Raises:
+        NoRouteError: routes lead to no such host.
+    """
+    addresses = _map_of(network).host_addresses
+    if target not in addresses:
+        raise NoRouteError(f"{target} has no address")
+    address = ipaddress.ip_address(addresses[target])
+    handed: list[tuple[str, str, str]] = []
+    _map_of(network).follow(source, target, address, handed=handed)
+    return handed
+
+
 def follow_links(network: Network, source: str, target: str) -> list[Hop] | None:
     """Return a shortest way through switches and hosts that forward; None if there is none."""
     hosts = {host.name: host.forwards for host in network.hosts}
@@ -152,7 +172,15 @@ class _Map:
             host.name: network.outside_interface(host) for host in network.hosts if host.nat
         }
 
-    def follow(self, source: str, target: str, address: Address) -> list[Hop]:
+    def follow(
+        self,
+        source: str,
+        target: str,
+        address: Address,
+        *,
+        handed: list[tuple[str, str, str]] | None = None,
+    ) -> list[Hop]:
+        """Return the way to an address; `handed` takes whom each host hands packets to."""
         way: list[Hop] = []
         here = source
         for _ in range(_MAX_ROUTERS):
@@ -161,6 +189,8 @@ class _Map:
             if here != source and not self._hosts[here].forwards:
                 raise NoRouteError(f"{here}, on the way to {target}, does not forward")
             end, neighbour = self._route(here, address)
+            if handed is not None:
+                handed.append((here, end.interface, str(neighbour)))
             here, arriving, hops = self._cross(end, neighbour)
             way += hops
             if arriving == self._outside.get(here) and address not in self._addresses(here):

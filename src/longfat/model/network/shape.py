@@ -3,20 +3,27 @@
 The sending end's interface shapes what leaves through it:
 
 * delay, jitter, loss, duplication, corruption and reordering are a netem;
-* a rate is a token bucket filter, whose limit is the queue in front of it;
-* both are the netem with the filter below it. So packets first travel and then
+* a rate is a wire, the discipline of longfat's own kernels that carries one packet after the
+  other for its length by the rate; its limit is the queue in front of it. With a burst it is a
+  token bucket filter, which idle time gives a credit of that size;
+* delay and rate are the netem with the wire below it. So packets first travel and then
   queue: the bottleneck is at the far end of the line, and what waits in its
   queue has the delay behind it. Round-trip times and rates are the same in
   either order, and netem's own count of packets then holds none that queue;
-* a trace is the discipline of longfat's own kernels that follows one, in the filter's place;
+* a trace is the discipline of longfat's own kernels that follows one, in the wire's place;
   until it has begun, with the traffic, it holds nothing up;
-* a queueing discipline that the study names is below all and replaces the filter's own
+* a queueing discipline that the study names is below all and replaces the wire's own
   queue. `longfat.model.network.qdisc` lists which there are.
+
+A GSO packet is one packet of up to 64 KB for the hosts and queues, and many frames for a wire
+(kernel/patches/all/50-link-qdiscs.patch). It is cut into frames where it would be more than an
+eighth of the queue, since a queue takes or drops a packet as a whole, or more than 4 ms of the
+wire. Where another wire follows on each way, a wire hands it on when its first frame has left.
 
 Jitter is normally distributed, as the delay's standard deviation should be.
 Every packet draws its own delay, so with jitter packets overtake each other,
 as netem does it. A packet that netem sends at once, to reorder it, leaves the
-interface at once: it passes by the filter and the queue below the netem, too.
+interface at once: it passes by the wire and the queue below the netem, too.
 
 Sources: tc-netem(8), tc-tbf(8); tc's numbers are 32 bits wide where it counts
 packets and bytes (`struct tc_netem_qopt`, `struct tc_tbf_qopt`).
@@ -34,7 +41,6 @@ from longfat.model.network.impairments import HEADER_BYTES, MAX_BYTES, LinkImpai
 from longfat.model.network.model import DEFAULT_MTU_BYTES, ROOT_NAMESPACE
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.tc import BYTES, RATE, ROOT, TIME, Interface, Option, Qdisc, parse_qdisc
-from longfat.theory import tbf
 from longfat.theory.bdp import bdp_bytes
 
 if TYPE_CHECKING:
@@ -51,10 +57,24 @@ MIN_QUEUE_PACKETS = 100
 QUEUE_S = 0.01
 """How long a full queue takes to empty, in seconds, where neither a queue nor a delay is given."""
 
+GSO_BYTES = 65_536
+"""The largest GSO packet, but for BIG TCP."""
+
+THROUGH = "through"
+"""The option of a wire that hands a GSO packet on from its first frame on."""
+
 TRACE = "trace"
 """The kind of the qdisc that follows a trace; see kernel/patches."""
 
-_HZ = 250
+WIRE = "wire"
+"""The kind of the qdisc of a rate; see kernel/patches."""
+
+_WITH_CLASS = frozenset(("tbf", TRACE, WIRE))
+"""The kinds whose queue is in a class of theirs; a netem's is shown without."""
+
+# A GSO packet that stays in one piece is at most so much of the queue, and of the wire's time.
+_QUEUE_SHARE = 8
+_MAX_PIECE_S = 0.004
 
 # A delay line holds what a sender puts into it, at any rate: the queue comes
 # after it. The number costs no memory, so it is one that is never reached.
@@ -76,40 +96,86 @@ def shaped_interfaces(
         The two ends of each link, in the links' order.
     """
     hosts = {host.name for host in network.hosts}
+    at_hosts = _arrivals_at_hosts(network)
     return tuple(
         Interface(
             name=name,
             node=node if node in hosts else ROOT_NAMESPACE,
-            qdiscs=shape_qdiscs(shape, mtu_bytes=link.mtu_bytes or DEFAULT_MTU_BYTES),
+            qdiscs=shape_qdiscs(
+                shape,
+                mtu_bytes=link.mtu_bytes or DEFAULT_MTU_BYTES,
+                passes_frames=is_wire(shape) and (peer, index) not in at_hosts,
+            ),
         )
-        for link, ends in zip(network.links, network.interfaces(), strict=True)
-        for name, node, shape in zip(
-            ends, (link.a, link.b), (link.a_to_b, link.b_to_a), strict=True
+        for index, (link, ends) in enumerate(zip(network.links, network.interfaces(), strict=True))
+        for name, node, peer, shape in zip(
+            ends, (link.a, link.b), (link.b, link.a), (link.a_to_b, link.b_to_a), strict=True
         )
         if names is None or name in names
     )
 
 
+def is_wire(shape: LinkImpairments) -> bool:
+    """Return whether a direction carries packets at a rate, and not by a bucket or a trace."""
+    return shape.rate_bps is not None and shape.burst_bytes is None and shape.trace is None
+
+
+def _arrivals_at_hosts(network: Network) -> set[tuple[str, int]]:
+    """Return where packets arrive from which a host can be reached without another wire.
+
+    A host that forwards is a way on, though packets may end there.
+
+    Returns:
+        Nodes with the number of the link by which packets arrive.
+    """
+    ends = {host.name for host in network.hosts if not host.forwards}
+    links: dict[str, list[int]] = {name: [] for name in network.node_names()}
+    slack: dict[tuple[str, int], str] = {}  # the node before, by arrival over what is no wire
+    reached: list[tuple[str, int]] = []
+    for index, link in enumerate(network.links):
+        for node, peer, shape in ((link.a, link.b, link.a_to_b), (link.b, link.a, link.b_to_a)):
+            links[node].append(index)
+            if not is_wire(shape):
+                slack[peer, index] = node
+            if peer in ends or shape.trace is not None:
+                reached.append((peer, index))
+    reached += [(node, index) for node, own in links.items() for index in own if len(own) == 1]
+    arrivals = set(reached)
+    while reached:
+        peer, by = reached.pop()
+        before = slack.get((peer, by))
+        if before is not None:
+            earlier = {(before, index) for index in links[before] if index != by} - arrivals
+            arrivals |= earlier
+            reached += earlier
+    return arrivals
+
+
 def shape_qdiscs(
-    shape: LinkImpairments, *, mtu_bytes: int = DEFAULT_MTU_BYTES
+    shape: LinkImpairments,
+    *,
+    mtu_bytes: int = DEFAULT_MTU_BYTES,
+    passes_frames: bool = False,
 ) -> tuple[Qdisc, ...]:
     """Return the qdiscs that a shape becomes, each below the one before.
 
     Args:
         shape: what happens to packets; without any property there is no qdisc.
-        mtu_bytes: the interface's MTU in bytes: a burst holds one such packet.
+        mtu_bytes: the interface's MTU in bytes.
+        passes_frames: a wire hands a GSO packet on when its first frame has left, not its
+            last; another wire has to follow on each way.
     """
     queue = parse_qdisc(shape.qdisc.split()) if shape.qdisc else None
     follows = Qdisc(kind=TRACE) if shape.trace else None
     if follows and shape.queue_bytes:
         queue = Qdisc(kind="bfifo", options=(Option("limit", (shape.queue_bytes,)),))
     placed: list[Qdisc] = []
-    for qdisc in (_netem(shape), follows, _tbf(shape, mtu_bytes=mtu_bytes), queue):
+    rate = _rate(shape, mtu_bytes=mtu_bytes, passes_frames=passes_frames)
+    for qdisc in (_netem(shape), follows, rate, queue):
         if qdisc is not None:
             parent = ROOT
             if placed:
-                # A tbf has one class, in which its queue is; a netem is shown without.
-                parent = f"{placed[-1].handle}{'1' if placed[-1].kind in {'tbf', TRACE} else ''}"
+                parent = f"{placed[-1].handle}{'1' if placed[-1].kind in _WITH_CLASS else ''}"
             placed.append(replace(qdisc, parent=parent, handle=f"{len(placed) + 1}:"))
     return tuple(placed)
 
@@ -137,7 +203,8 @@ def infer_impairments(
         shape = LinkImpairments(**{key: fields[key] for key in fields if key not in left})
         if any(shape.problems(mtu_bytes=mtu_bytes)):
             continue
-        made = shape_qdiscs(shape, mtu_bytes=mtu_bytes)
+        passes = any(qdisc.kind == WIRE and qdisc.get(THROUGH) for qdisc in qdiscs)
+        made = shape_qdiscs(shape, mtu_bytes=mtu_bytes, passes_frames=passes)
         if [(qdisc.place, qdisc.handle, qdisc.words) for qdisc in made] == words:
             return shape
     return None
@@ -150,6 +217,12 @@ def _impairments(qdisc: Qdisc) -> dict[str, Any]:
         InputError: it sets what no link has, or an option has no such value.
     """
     if qdisc.kind == "tbf":
+        return {
+            "rate_bps": qdisc.number("rate", RATE),
+            "queue_bytes": qdisc.number("limit", BYTES),
+            "burst_bytes": qdisc.number("burst", BYTES),
+        }
+    if qdisc.kind == WIRE:
         return {
             "rate_bps": qdisc.number("rate", RATE),
             "queue_bytes": qdisc.number("limit", BYTES),
@@ -207,13 +280,21 @@ def _netem(shape: LinkImpairments) -> Qdisc | None:
     return Qdisc(kind="netem", options=(Option("limit", (_NETEM_PACKETS,)), *options))
 
 
-def _tbf(shape: LinkImpairments, *, mtu_bytes: int) -> Qdisc | None:
+def _rate(shape: LinkImpairments, *, mtu_bytes: int, passes_frames: bool) -> Qdisc | None:
+    """Return the wire or the token bucket of a rate."""
     if shape.rate_bps is None:
         return None
     queue = default_queue_bytes(shape) if shape.queue_bytes is None else shape.queue_bytes
-    # An offloaded packet that is larger than the burst is cut up; a whole one
-    # that is larger than the queue would never get in.
-    burst = min(math.ceil(tbf.burst_bytes(rate_bps=shape.rate_bps, hz=_HZ)), queue)
-    burst = max(burst, mtu_bytes + HEADER_BYTES)
-    numbers = {"rate": shape.rate_bps, "burst": burst, "limit": queue}
-    return Qdisc(kind="tbf", options=tuple(Option(key, (numbers[key],)) for key in numbers))
+    options = [Option("rate", (shape.rate_bps,))]
+    if shape.burst_bytes is not None:
+        options += [Option("burst", (shape.burst_bytes,)), Option("limit", (queue,))]
+        return Qdisc(kind="tbf", options=tuple(options))
+    piece = shape.rate_bps / 8 * _MAX_PIECE_S
+    if shape.qdisc is None:
+        piece = min(piece, queue / _QUEUE_SHARE)
+    options += [Option("limit", (queue,))]
+    if piece < GSO_BYTES:
+        options += [Option("cut", (max(math.floor(piece), mtu_bytes + HEADER_BYTES),))]
+    if passes_frames:
+        options += [Option(THROUGH)]
+    return Qdisc(kind=WIRE, options=tuple(options))

@@ -29,6 +29,7 @@ _NETEM_HEAD_BYTES = 24  # struct tc_netem_qopt, before the attributes
 _TBF_PARAMETERS, _TBF_RATE64 = 1, 4
 _NETEM_RATE, _NETEM_RATE64 = 6, 8
 _CAKE_BASE_RATE64 = 2
+_WIRE_RATE = 1  # kernel/patches/all/50-link-qdiscs.patch
 # struct tc_ratespec at the head of struct tc_tbf_qopt: its last field is the rate.
 _TBF_RATE_AT = 8
 
@@ -49,6 +50,8 @@ def installed_rate_bps(kind: str, options: memoryview | None) -> float | None:
     if kind == "tbf":
         found = attributes(options)
         return _bps(found, _TBF_RATE64, fallback=(_TBF_PARAMETERS, _TBF_RATE_AT))
+    if kind == "wire":
+        return _bps(attributes(options), _WIRE_RATE, fallback=None)
     if kind == "netem":
         found = attributes(options[_NETEM_HEAD_BYTES:])
         return _bps(found, _NETEM_RATE64, fallback=(_NETEM_RATE, 0))
@@ -111,6 +114,8 @@ _MARKS = {
     "sfb": (5,),
 }
 _CAKE_TINS, _CAKE_TIN_MARKS = 10, 8
+_INGRESS = ("ingress", "clsact")
+"""The qdiscs whose filters see what comes in: a policer there drops what was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +169,11 @@ class Queue(Sampled):
             "drops",
             Unit.COUNT,
             "drops",
-            series("drops", "growth of gnet_stats_queue.drops over all interfaces"),
+            series(
+                "drops",
+                "growth of gnet_stats_queue.drops over all interfaces: of the queue, and of what"
+                " filters drop at ingress",
+            ),
         ),
         Metric(
             "marks",
@@ -202,6 +211,11 @@ class Queue(Sampled):
             counted = queue.filter(pc.is_valid(queue[name]))  # a queue that counts none has null
             if counted.num_rows:
                 found[name] = float(_growth(counted, name, start_s=start_s))
+        policed = table.filter(
+            pc.is_in(table["qdisc"].cast("string"), pa.array(_INGRESS, pa.string()))
+        )
+        if policed.num_rows and "drops" in found:
+            found["drops"] += _growth(policed, "drops", start_s=start_s)
         return found
 
 

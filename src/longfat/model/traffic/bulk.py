@@ -61,6 +61,9 @@ TCP_METRICS = (
 FAIRNESS = Metric("fairness", Unit.FRACTION, "fairness")
 """How evenly streams shared what was received: Jain's index."""
 
+COMPLETION = Metric("completion_s", Unit.SECONDS, "completion time")
+"""How long it took until the last byte had arrived, of a flow with an amount of data."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:

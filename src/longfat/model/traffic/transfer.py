@@ -6,8 +6,8 @@ same times. Its docstring defines a transfer and its times. Where it
 differs from iperf3:
 
 * There is no control connection; the streams are open after one round trip.
-* What was written within the time is counted as received, for it does arrive; the
-  receiver's time is longer by as long as that takes.
+* What was written within the time arrives, and counts as received, also what arrives later.
+  The receiver's rate is that of the time itself: what arrives later is not in it.
 * A rate is kept by the kernel, which spaces packets (SO_MAX_PACING_RATE), and not
   by a block every now and then.
 * The rows of the sending end count what was acknowledged, not what was written.
@@ -16,6 +16,7 @@ differs from iperf3:
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +26,15 @@ from longfat.errors import MachineError
 from longfat.model.fields import narrowed
 from longfat.model.kinds import Rate
 from longfat.model.metric import Metric, MetricSource, with_sources
-from longfat.model.traffic.bulk import FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
+from longfat.model.traffic.bulk import COMPLETION, FAIRNESS, TCP_METRICS, Bulk, Interval, Rows
 from longfat.model.traffic.flow import Process, our_process, read_report
 from longfat.theory.fairness import jain_index
 
 MODULE = "longfat.guest.transfer"
 """What does it in a machine."""
+
+_ROW_DELAY_S = 1e-3
+"""How much later than its interval's end a row may be: where the host's CPU takes time."""
 
 _SENDER, _RECEIVER = "raw/{name}.{sender}.json", "raw/{name}.{receiver}.json"
 _ROWS = "streams[*].rows[*]"
@@ -43,10 +47,12 @@ _SOURCES = {
     ),
     "receiver_bps": MetricSource(
         file=_RECEIVER,
-        path="streams[*].received_bytes",
-        formula="sum * 8 / (receiving_us / 1e6)",
+        path=f"{_ROWS}.received_bytes",
+        formula="sum of the last rows within `time` * 8 / (their end_us / 1e6); of a transfer with"
+        " `bytes`, streams[*].received_bytes * 8 / (receiving_us / 1e6)",
         over="streams",
     ),
+    "completion_s": MetricSource(file=_RECEIVER, path="receiving_us", divisor=1e6),
     "sent_bytes": MetricSource(
         file=_SENDER, path="streams[*].sent_bytes", take="sum", over="streams"
     ),
@@ -89,7 +95,9 @@ class Transfer(Bulk):
 
     tool: ClassVar[str] = "transfer"
     needs: ClassVar[tuple[str, ...]] = ()
-    metrics: ClassVar[tuple[Metric, ...]] = with_sources((*TCP_METRICS, FAIRNESS), _SOURCES)
+    metrics: ClassVar[tuple[Metric, ...]] = with_sources(
+        (*TCP_METRICS, COMPLETION, FAIRNESS), _SOURCES
+    )
     stream_cpu_s: ClassVar[Sequence[tuple[float, float]]] = (
         (1e6, 0.003),
         (1e7, 0.004),
@@ -157,11 +165,13 @@ class Transfer(Bulk):
         sent, received = self._sent(raw), self._received(raw)
         found = {
             "sender_bps": sent.bps,
-            "receiver_bps": received.bps,
+            "receiver_bps": received.bps if self.bytes else received.bps_within(self.time_s),
             "sent_bytes": float(sum(sent.bytes)),
             "received_bytes": float(sum(received.bytes)),
             "retransmits": float(sum(sent.retransmits)),
         }
+        if self.bytes:
+            found["completion_s"] = received.duration_s
         samples = [row for rows in sent.rows for row in rows]
         if windows := [row.cwnd_bytes for row in samples if row.cwnd_bytes is not None]:
             found["max_cwnd_bytes"] = float(max(windows))
@@ -205,6 +215,23 @@ class EndReport:
     def bps(self) -> float:
         """Return the rate of all streams together, in bit/s; 0 if no time went by."""
         return sum(self.bytes) * 8 / self.duration_s if self.duration_s else 0.0
+
+    def bps_within(self, time_s: float | None) -> float:
+        """Return the rate of all streams together up to the last row within a time, in bit/s.
+
+        Args:
+            time_s: the time in seconds; all of it, if None.
+        """
+        limit_s = math.inf if time_s is None else time_s + _ROW_DELAY_S
+        ends = [
+            max((row.end_s for row in rows if row.end_s <= limit_s), default=0.0)
+            for rows in self.rows
+        ]
+        end_s = min(ends, default=0.0)
+        if not end_s:
+            return self.bps
+        moved = sum(row.bytes for rows in self.rows for row in rows if row.end_s <= end_s)
+        return moved * 8 / end_s
 
 
 def read_end(path: Path) -> EndReport:

@@ -1,0 +1,61 @@
+"""The neighbours that flows need, so that hosts know their addresses before the traffic starts.
+
+On a network that has been up for a while hosts know the link-layer addresses of those they speak
+to. On one that was just built the first packet waits for ARP or neighbour discovery: it takes a
+round trip more, and where the request is lost, as one may be in a short queue, a second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from longfat.model.network.routing import NoRouteError, trace_neighbours
+
+if TYPE_CHECKING:
+    from longfat.model.case import Command
+    from longfat.model.network.model import Network
+
+# Lines that change addresses of interfaces, or say themselves who knows whom.
+_OWN_NEIGHBOURS = re.compile(r"\b(neigh\w*|arp\w*|lladdr|fdb)\b|\blink\b.*\baddress\b")
+
+
+class Neighbour(NamedTuple):
+    """A neighbour that a host hands packets to.
+
+    Attributes:
+        host: the host.
+        interface: its interface.
+        address: the neighbour's IP address.
+    """
+
+    host: str
+    interface: str
+    address: str
+
+
+def needed_neighbours(
+    network: Network, pairs: Iterable[tuple[str, str]], *, setup: Sequence[Command] = ()
+) -> list[Neighbour]:
+    """Return the neighbours that packets between hosts are handed to, on the way and back.
+
+    Args:
+        network: the network.
+        pairs: the hosts at the ends of each flow.
+        setup: the set-up lines. If one changes link-layer addresses or neighbours, there
+            are none: what hosts knew before would be wrong.
+
+    Returns:
+        Each once, in the order of the flows; none of ways that no routes give.
+    """
+    if any(_OWN_NEIGHBOURS.search(command.line) for command in setup):
+        return []
+    needed: dict[Neighbour, None] = {}
+    for source, target in dict.fromkeys(pairs):
+        for start, end in ((source, target), (target, source)):
+            with suppress(NoRouteError):
+                hops = trace_neighbours(network, start, end)
+                needed |= dict.fromkeys(Neighbour(*hop) for hop in hops)
+    return list(needed)
