@@ -5,7 +5,7 @@ nodes, and processes with their times. `longfat.guest` contains no code for
 particular tools; everything about them is compiled here.
 
     network     [{program, node, lines}]  program: `ip`, `tc` or `sh`
-    neighbours  [[host, interface, address]]: whom hosts know when the traffic starts
+    neighbours  [[host, interface, address, peer, peer_interface]]: whom hosts know
     files       [{path, executable, text or base64}]
     traces      [{node, order, control}]: what the links follow from the traffic's start on
     roots       {host: {at, shown, folder, environment, title}}: hosts' own roots
@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, Any
 from longfat.execution.runs.run import COMMANDS, OUTCOME, RAW
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.network import build_batches, hosts_file
-from longfat.model.network.neighbours import Neighbour, needed_neighbours
+from longfat.model.network.neighbours import needed_neighbours
+from longfat.model.network.routing import Handover
 from longfat.model.packages import PACKAGES_PLACE
 from longfat.model.timeline import timeline
 from longfat.model.traced_links import CONTROL, traced_links
@@ -118,7 +119,7 @@ def compile_job(case: Case) -> dict[str, Any]:
     }
 
 
-def _neighbours(case: Case) -> list[Neighbour]:
+def _neighbours(case: Case) -> list[Handover]:
     pairs = [(flow.source, flow.target) for flow in case.flows]
     return needed_neighbours(case.network, pairs, setup=case.setup)
 

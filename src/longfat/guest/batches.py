@@ -39,7 +39,8 @@ _HEADER = struct.Struct("=IHHII")  # struct nlmsghdr
 _IFINFO = struct.Struct("=BxHiII")  # struct ifinfomsg
 _IFADDR = struct.Struct("=BBBBi")  # struct ifaddrmsg
 _NDMSG = struct.Struct("=BxxxiHBB")  # struct ndmsg
-_NEWNEIGH, _NDA_DST, _USE = 28, 1, 1
+_NEWNEIGH, _NDA_DST, _NDA_LLADDR, _USE, _REACHABLE = 28, 1, 2, 1, 2
+_IFLA_ADDRESS = 1
 _MAX_REPLY_BYTES = 16384
 
 _LINK_UP = re.compile(r"link set (\S+) up")
@@ -94,11 +95,29 @@ class _Link:
         self._ask(_NEWADDR, _ACK | _CREATE | _EXCLUSIVE, body)
 
     def resolve(self, address: str, name: str) -> None:
-        """Look for a neighbour as if there were a packet for it."""
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        body = _NDMSG.pack(family, self._index(name), 0, _USE, 0)
-        body += _attribute(_NDA_DST, socket.inet_pton(family, address))
+        """Look for a neighbour of IPv4 as if there were a packet for it."""
+        body = _NDMSG.pack(socket.AF_INET, self._index(name), 0, _USE, 0)
+        body += _attribute(_NDA_DST, socket.inet_pton(socket.AF_INET, address))
         self._ask(_NEWNEIGH, _ACK | _CREATE, body)
+
+    def add_neighbour(self, address: str, name: str, link_layer: bytes) -> None:
+        """Enter a neighbour of IPv6 as one that was just heard from."""
+        body = _NDMSG.pack(socket.AF_INET6, self._index(name), _REACHABLE, 0, 0)
+        body += _attribute(_NDA_DST, socket.inet_pton(socket.AF_INET6, address))
+        body += _attribute(_NDA_LLADDR, link_layer)
+        self._ask(_NEWNEIGH, _ACK | _CREATE, body)
+
+    def link_layer_address(self, name: str) -> bytes:
+        """Return the link-layer address of an interface."""
+        body = _IFINFO.pack(socket.AF_UNSPEC, 0, self._index(name), 0, 0)
+        reply = self._ask(_GETLINK, 0, body)
+        offset = _HEADER.size + _IFINFO.size
+        while offset < len(reply):
+            length, kind = struct.unpack_from("=HH", reply, offset)
+            if kind == _IFLA_ADDRESS:
+                return reply[offset + 4 : offset + length]
+            offset += length + 3 & ~3
+        raise OSError(f"{name} has no link-layer address")
 
     def _index(self, name: str) -> int:
         if name not in self._indices:
@@ -175,25 +194,29 @@ def flush_link_watch(interfaces: int) -> None:
 def meet_neighbours(
     batches: list[dict[str, Any]], neighbours: list[list[str]], *, nodes: Nodes
 ) -> None:
-    """Let hosts find their neighbours by ARP and neighbour discovery.
+    """Let hosts know their neighbours.
 
-    One that does not answer is left to be found later.
+    Those of IPv4 are found by ARP, which takes no time as long as nothing delays packets, and by
+    which switches learn where they are; one that does not answer is left to be found later.
+    IPv6 does not answer before its link-local addresses have been checked, for a second or two,
+    so its neighbours are entered.
 
     Args:
         batches: those that built the network.
-        neighbours: host, interface and IP address of each.
+        neighbours: host, interface, the neighbour's IP address, the neighbour and its interface.
         nodes: where the hosts are.
     """
     lines = [line for batch in batches if batch["program"] == "ip" for line in batch["lines"]]
     flush_link_watch(2 * sum(line.startswith("link add") for line in lines))
-    by_host: dict[str, list[list[str]]] = {}
-    for neighbour in neighbours:
-        by_host.setdefault(neighbour[0], []).append(neighbour)
-    for host, wanted in by_host.items():
+    for host, interface, address, peer, peer_interface in neighbours:
+        if ":" not in address:
+            with nodes.inside_network(host), _Link() as link, contextlib.suppress(OSError):
+                link.resolve(address, interface)
+            continue
+        with nodes.inside_network(peer), _Link() as link:
+            link_layer = link.link_layer_address(peer_interface)
         with nodes.inside_network(host), _Link() as link:
-            for _, interface, address in wanted:
-                with contextlib.suppress(OSError):
-                    link.resolve(address, interface)
+            link.add_neighbour(address, interface, link_layer)
 
 
 def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:

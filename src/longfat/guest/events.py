@@ -148,6 +148,8 @@ class Events:
         if ended is None:
             return False
         status, words = ended
+        self._script.note_output(words)
+        self._has_noted = self._has_noted or bool(words)
         self._running = None
         if status != 0:
             raise self._failure(index, line, status, words)

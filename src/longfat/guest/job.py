@@ -51,7 +51,10 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
     Returns:
         The outcome.
     """
-    script = Script(f"{FOLDER}/commands.sh")
+    lines = (
+        line for batch in job["network"] if batch["program"] == "tc" for line in batch["lines"]
+    )
+    script = Script(f"{FOLDER}/commands.sh", has_wires=any(" wire rate " in line for line in lines))
     raw = f"{FOLDER}/raw"
     traffic: dict[str, Any] = {}
     try:
@@ -136,6 +139,7 @@ def _set_up(commands: list[dict[str, Any]], *, nodes: Nodes, script: Script) -> 
         line = nodes.typed(command)
         script.record([line])
         status, words = nodes.run(command)
+        script.note_output(words)
         if status != 0:
             failed = {"step": "setup", "index": index, "line": line}
             raise CommandFailed({**failed, "status": status, "words": words})

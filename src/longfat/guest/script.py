@@ -1,8 +1,9 @@
 """The record of what was done: a shell script that a person can run on a real machine.
 
 Every command stands in it in the order and the form in which it was run, under
-the virtual time at which it started. Planned waits become `sleep`, and waiting
-for a flow becomes `wait`, so the script keeps the case's timing.
+the virtual time at which it started; what set-up lines and events printed follows as comments.
+Planned waits become `sleep`, and waiting for a flow becomes `wait`, so the script keeps the
+case's timing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,14 @@ _HEADER = """\
 mkdir -p raw
 """
 
+_TBF_FOR_WIRE = """\
+# Links have the qdisc `wire` of longfat's kernels. Elsewhere a tbf comes nearest to it.
+tc() {
+    command tc $(echo "$*" | sed -E 's/ wire (rate [^ ]+)/ tbf \\1 burst 256kb/
+        s/ cut [0-9]+//; s/ through$//')
+}
+"""
+
 # Outside of these, a word means the same to the shell at root and to one at the host.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+=:,./%@'^")
 
@@ -33,11 +42,12 @@ class Script:
 
     Args:
         path: the file to write.
+        has_wires: links of it have the qdisc `wire`, which other kernels do not have.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, has_wires: bool) -> None:
         self._file = open(path, "w", encoding="utf-8")  # noqa: SIM115  open as long as we live
-        self._file.write(_HEADER)
+        self._file.write(_HEADER + (_TBF_FOR_WIRE if has_wires else ""))
         self._reached_s = 0.0  # when whoever runs the script comes to its end
 
     def title(self, text: str) -> None:
@@ -59,6 +69,12 @@ class Script:
         """
         self.note_wait_until(at_s)
         self._file.writelines(f"{line}\n" for line in (f"# t={at_s:.6f}", *lines))
+
+    def note_output(self, text: str) -> None:
+        """Note the output of the line before, as comments; it is written out with what follows."""
+        for line in text.splitlines():
+            shown = "".join(mark if mark.isprintable() else " " for mark in line.expandtabs())
+            self._file.write(f"#> {shown}".rstrip() + "\n")
 
     def note_wait_until(self, when_s: float) -> None:
         """Note a planned wait until a virtual time since boot, as far as one is needed.

@@ -19,7 +19,7 @@ from longfat.model.traffic import Iperf3
 
 MakeCase = Callable[..., Case]
 NETEM = "tc qdisc add dev s1-eth2 root handle 1: netem delay 20ms loss 1%"
-TBF = "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 1gbit burst 500000 limit 2500000"
+WIRE = "tc qdisc add dev s1-eth2 parent 1: handle 2: wire rate 1gbit limit 2500000"
 BACK = "tc qdisc add dev s1-eth1 root netem delay 5ms rate 5gbit"
 
 
@@ -28,14 +28,18 @@ def bulk(**fields: bool) -> Iperf3:
 
 
 def test_bottleneck(make_case: MakeCase) -> None:
-    case = make_case(bulk(), root=(NETEM, TBF, BACK))
+    case = make_case(bulk(), root=(NETEM, WIRE, BACK))
     found = bottleneck(case, bulk())
     assert found is not None
     assert found == Bottleneck(
         node="root", interface="s1-eth2", rate_bps=1e9, queue=found.queue, loss=0.01
     )
     assert found.queue is not None
-    assert (found.queue.kind, found.queue.limit_bytes, found.queue.line) == ("tbf", 2_500_000, TBF)
+    assert (found.queue.kind, found.queue.limit_bytes, found.queue.line) == (
+        "wire",
+        2_500_000,
+        WIRE,
+    )
     back = bottleneck(case, bulk(reverse=True))
     assert back is not None
     assert (back.interface, back.rate_bps, back.queue) == ("s1-eth1", 5e9, None)
@@ -43,7 +47,7 @@ def test_bottleneck(make_case: MakeCase) -> None:
 
 
 def test_a_path_without_delay_has_a_bottleneck_all_the_same(make_case: MakeCase) -> None:
-    case = make_case(bulk(), root=(TBF.replace("parent 1:", "root"),))
+    case = make_case(bulk(), root=(WIRE.replace("parent 1:", "root"),))
     assert flow_path(case, bulk(), {}) is None
     found = bottleneck(case, bulk())
     assert found is not None
@@ -75,13 +79,13 @@ def test_links_shape_a_path_without_set_up_lines(make_case: MakeCase) -> None:
 
 
 def test_set_up_lines_come_after_the_links_own(make_case: MakeCase) -> None:
-    line = "tc qdisc change dev s1-eth2 root handle 1: tbf rate 100mbit burst 50000 limit 300000"
+    line = "tc qdisc change dev s1-eth2 root handle 1: wire rate 100mbit limit 300000"
     case = make_case(bulk(), root=(line,))
     case = shaped(case, there=LinkImpairments(rate_bps=10**9), back=LinkImpairments())
     assert [str(one) for one in interface_lines(case, "s1-eth2")] == [line]
     without = dataclasses.replace(case, setup=())
     assert [str(one) for one in interface_lines(without, "s1-eth2")] == [
-        "tc qdisc add dev s1-eth2 root handle 1: tbf rate 1gbit burst 500000 limit 1250000"
+        "tc qdisc add dev s1-eth2 root handle 1: wire rate 1gbit limit 1250000"
     ]
     found = bottleneck(case, bulk())
     assert found is not None

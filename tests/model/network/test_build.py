@@ -123,8 +123,7 @@ def test_routers_addresses_and_shapes() -> None:
             "r1",
             (
                 "qdisc add dev r1-eth0 root handle 1: netem limit 1000000000 delay 10ms",
-                "qdisc add dev r1-eth0 parent 1: handle 2: "
-                "tbf rate 1gbit burst 500000 limit 2500000",
+                "qdisc add dev r1-eth0 parent 1: handle 2: wire rate 1gbit limit 2500000",
                 "qdisc add dev r1-eth1 root handle 1: netem limit 1000000000 loss 1%",
             ),
         ),

@@ -53,7 +53,9 @@ def test_each_direction_has_its_own_rate_and_delay(kernel: str, tmp_path: Path) 
         kernel=kernel,
         out=tmp_path,
     )
-    assert metrics["rtt.min_s"] == pytest.approx(0.015, abs=2e-5)
+    # A ping has 98 bytes on each way.
+    wires_s = 98 * 8 / 80e6 + 98 * 8 / 20e6
+    assert metrics["rtt.min_s"] == pytest.approx(0.015 + wires_s, abs=2e-6)
     # Of a frame of 1514 bytes, TCP carries 1448.
     assert metrics["there.receiver_bps"] == pytest.approx(80e6 * 1448 / 1514, rel=0.02)
     assert metrics["back.receiver_bps"] == pytest.approx(20e6 * 1448 / 1514, rel=0.02)

@@ -60,10 +60,10 @@ def test_marks_below_a_shaper_are_counted(tmp_path: Path, kind: str, qdisc: str)
     _, marks = counts(run, kind)
     assert marks is not None
     assert marks > 0
-    assert counts(run, "tbf")[1] is None  # the kernel does not count them there
+    assert counts(run, "wire")[1] is None  # the kernel does not count them there
     assert run.metrics["queue.marks"] == marks
     rows = the_queue(run.series("queue")).to_pylist()
-    assert {row["qdisc"] for row in rows} == {"tbf"}
+    assert {row["qdisc"] for row in rows} == {"wire"}
     assert [row["time_s"] for row in rows] == sorted({row["time_s"] for row in rows})
     assert rows[-1]["marks"] == marks
     # Whoever draws the queue reads no other columns.
@@ -82,7 +82,7 @@ def test_a_shaper_counts_the_drops_below_it_once(tmp_path: Path, kind: str, qdis
     run = played(qdisc, tmp_path)
     drops, _ = counts(run, kind)
     assert drops > 0
-    assert counts(run, "tbf")[0] == drops
+    assert counts(run, "wire")[0] == drops
     assert run.metrics["queue.drops"] == drops
 
 

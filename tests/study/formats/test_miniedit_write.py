@@ -165,7 +165,7 @@ def test_what_miniedit_cannot_hold_goes_into_start_commands(tmp_path: Path) -> N
     at_root = [command.line for command in drawn.setup if command.node == ROOT_NAMESPACE]
     assert at_root == [
         "tc qdisc add dev s1-eth2 root handle 1: netem limit 1000000000 delay 10ms",
-        "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 1gbit burst 500000 limit 2500000",
+        "tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 1gbit burst 125000 limit 2500000",
         "ip link set s1-eth1 mtu 9000",
     ]
     at_r1 = [command.line for command in drawn.setup if command.node == "r1"]

@@ -9,13 +9,13 @@ both ends in their namespaces by one line.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from longfat.model.network.devices import device_stem
 from longfat.model.network.model import ROOT_NAMESPACE
 from longfat.model.network.nat import nat_lines
-from longfat.model.network.shape import shaped_interfaces
+from longfat.model.network.shape import shaped_interfaces, with_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,13 +181,16 @@ def _shaping_lines(network: Network) -> dict[str, list[QdiscLine]]:
 
 
 def shape_commands(network: Network) -> list[tuple[str, str]]:
-    """Return the lines of `tc` that shape a network's links, as they are typed.
+    """Return the lines of `tc` that shape a network's links on other kernels, as they are typed.
 
     Returns:
         Node (a host or `ROOT_NAMESPACE`) and line, in the order in which they run.
     """
-    by_node = _shaping_lines(network).items()
-    return [(node, str(line)) for node, lines in by_node for line in lines]
+    by_node: dict[str, list[str]] = {ROOT_NAMESPACE: []}
+    for interface in shaped_interfaces(network):
+        lines = replace(interface, qdiscs=with_buckets(interface.qdiscs)).lines
+        by_node.setdefault(interface.node, []).extend(map(str, lines))
+    return [(node, line) for node, lines in by_node.items() for line in lines]
 
 
 def typed_part(network: Network, line: str) -> str | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from longfat.model.network.routing import NoRouteError, trace_neighbours
+from longfat.model.network.routing import Handover, NoRouteError, trace_handovers
 
 if TYPE_CHECKING:
     from longfat.model.case import Command
@@ -22,24 +22,10 @@ if TYPE_CHECKING:
 _OWN_NEIGHBOURS = re.compile(r"\b(neigh\w*|arp\w*|lladdr|fdb)\b|\blink\b.*\baddress\b")
 
 
-class Neighbour(NamedTuple):
-    """A neighbour that a host hands packets to.
-
-    Attributes:
-        host: the host.
-        interface: its interface.
-        address: the neighbour's IP address.
-    """
-
-    host: str
-    interface: str
-    address: str
-
-
 def needed_neighbours(
     network: Network, pairs: Iterable[tuple[str, str]], *, setup: Sequence[Command] = ()
-) -> list[Neighbour]:
-    """Return the neighbours that packets between hosts are handed to, on the way and back.
+) -> list[Handover]:
+    """Return the neighbours that packets between hosts are handed to, there and back.
 
     Args:
         network: the network.
@@ -52,10 +38,9 @@ def needed_neighbours(
     """
     if any(_OWN_NEIGHBOURS.search(command.line) for command in setup):
         return []
-    needed: dict[Neighbour, None] = {}
+    needed: dict[Handover, None] = {}
     for source, target in dict.fromkeys(pairs):
         for start, end in ((source, target), (target, source)):
             with suppress(NoRouteError):
-                hops = trace_neighbours(network, start, end)
-                needed |= dict.fromkeys(Neighbour(*hop) for hop in hops)
+                needed |= dict.fromkeys(trace_handovers(network, start, end))
     return list(needed)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from longfat.model.network.model import ROOT_NAMESPACE
 
@@ -97,8 +97,26 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
     return way
 
 
-def trace_neighbours(network: Network, source: str, target: str) -> list[tuple[str, str, str]]:
-    """Return whom each host on the way hands packets to, as (host, interface, IP address).
+class Handover(NamedTuple):
+    """Whom a host on the way hands packets to.
+
+    Attributes:
+        host: the host.
+        interface: the interface that packets leave by.
+        address: the neighbour's IP address.
+        peer: the neighbour.
+        peer_interface: the neighbour's interface.
+    """
+
+    host: str
+    interface: str
+    address: str
+    peer: str
+    peer_interface: str
+
+
+def trace_handovers(network: Network, source: str, target: str) -> list[Handover]:
+    """Return whom each host on the way of packets hands them to.
 
     Args:
         network: the network.
@@ -112,7 +130,7 @@ def trace_neighbours(network: Network, source: str, target: str) -> list[tuple[s
     if target not in addresses:
         raise NoRouteError(f"{target} has no address")
     address = ipaddress.ip_address(addresses[target])
-    handed: list[tuple[str, str, str]] = []
+    handed: list[Handover] = []
     _map_of(network).follow(source, target, address, handed=handed)
     return handed
 
@@ -178,7 +196,7 @@ class _Map:
         target: str,
         address: Address,
         *,
-        handed: list[tuple[str, str, str]] | None = None,
+        handed: list[Handover] | None = None,
     ) -> list[Hop]:
         """Return the way to an address; `handed` takes whom each host hands packets to."""
         way: list[Hop] = []
@@ -189,9 +207,10 @@ class _Map:
             if here != source and not self._hosts[here].forwards:
                 raise NoRouteError(f"{here}, on the way to {target}, does not forward")
             end, neighbour = self._route(here, address)
-            if handed is not None:
-                handed.append((here, end.interface, str(neighbour)))
+            before = here
             here, arriving, hops = self._cross(end, neighbour)
+            if handed is not None:
+                handed.append(Handover(before, end.interface, str(neighbour), here, arriving))
             way += hops
             if arriving == self._outside.get(here) and address not in self._addresses(here):
                 raise NoRouteError(f"{here} translates addresses, and lets in only replies")

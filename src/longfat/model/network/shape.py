@@ -76,6 +76,10 @@ _WITH_CLASS = frozenset(("tbf", TRACE, WIRE))
 _QUEUE_SHARE = 8
 _MAX_PIECE_S = 0.004
 
+# Unlike what people type: so a bucket in a wire's place is known again.
+_MIN_BUCKET_BYTES = 66_000
+_BUCKET_S = 0.001
+
 # A delay line holds what a sender puts into it, at any rate: the queue comes
 # after it. The number costs no memory, so it is one that is never reached.
 _NETEM_PACKETS = 1_000_000_000
@@ -180,6 +184,26 @@ def shape_qdiscs(
     return tuple(placed)
 
 
+def with_buckets(qdiscs: Sequence[Qdisc]) -> tuple[Qdisc, ...]:
+    """Return qdiscs for other kernels than longfat's: each wire is a token bucket.
+
+    Its burst is one that such kernels can keep the rate with: 1 ms of it, and at least a GSO
+    packet.
+    """
+    return tuple(_bucket_of(qdisc) if qdisc.kind == WIRE else qdisc for qdisc in qdiscs)
+
+
+def _bucket_of(wire: Qdisc) -> Qdisc:
+    rate_bps = wire.number("rate", RATE)
+    numbers = {
+        "rate": rate_bps,
+        "burst": max(_MIN_BUCKET_BYTES, math.ceil(rate_bps / 8 * _BUCKET_S)),
+        "limit": wire.number("limit", BYTES),
+    }
+    options = tuple(Option(name, (number,)) for name, number in numbers.items())
+    return replace(wire, kind="tbf", options=options, typed="")
+
+
 def infer_impairments(
     qdiscs: Sequence[Qdisc], *, mtu_bytes: int = DEFAULT_MTU_BYTES
 ) -> LinkImpairments | None:
@@ -190,7 +214,8 @@ def infer_impairments(
         mtu_bytes: the interface's MTU in bytes.
 
     Returns:
-        The shape; None if no link may have one that becomes the very same words.
+        The shape; None if no link may have one that becomes the very same words, by itself or
+        `with_buckets`.
     """
     fields: dict[str, Any] = {}
     try:
@@ -198,16 +223,19 @@ def infer_impairments(
             fields |= _impairments(qdisc)
     except InputError:
         return None
-    words = [(qdisc.place, qdisc.handle, qdisc.words) for qdisc in qdiscs]
-    for left in ({"queue_bytes"}, set()):
+    passes = any(qdisc.kind == WIRE and qdisc.get(THROUGH) for qdisc in qdiscs)
+    for left in ({"burst_bytes", "queue_bytes"}, {"burst_bytes"}, {"queue_bytes"}, set[str]()):
         shape = LinkImpairments(**{key: fields[key] for key in fields if key not in left})
         if any(shape.problems(mtu_bytes=mtu_bytes)):
             continue
-        passes = any(qdisc.kind == WIRE and qdisc.get(THROUGH) for qdisc in qdiscs)
         made = shape_qdiscs(shape, mtu_bytes=mtu_bytes, passes_frames=passes)
-        if [(qdisc.place, qdisc.handle, qdisc.words) for qdisc in made] == words:
+        if _lines_of(qdiscs) in (_lines_of(made), _lines_of(with_buckets(made))):
             return shape
     return None
+
+
+def _lines_of(qdiscs: Sequence[Qdisc]) -> list[tuple[str, str, str]]:
+    return [(qdisc.place, qdisc.handle, qdisc.words) for qdisc in qdiscs]
 
 
 def _impairments(qdisc: Qdisc) -> dict[str, Any]:
