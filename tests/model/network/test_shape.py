@@ -23,7 +23,7 @@ from longfat.model.network import (
 )
 from longfat.model.network.impairments import MAX_BYTES, UNIMPAIRED
 from longfat.model.network.qdisc import qdisc_problem
-from longfat.model.network.shape import default_queue_bytes
+from longfat.model.network.shape import default_queue_bytes, with_buckets
 from longfat.model.tc import Interface, Qdisc, parse_qdisc
 
 RED = "red limit 1000000 min 30000 max 90000 avpkt 1000 burst 55 probability 1 bandwidth 1gbit"
@@ -332,3 +332,25 @@ def test_properties_that_become_given_qdiscs(
     words: list[str], shape: LinkImpairments | None
 ) -> None:
     assert infer_impairments(qdiscs(*words)) == shape
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        LinkImpairments(rate_bps=10**10),
+        LinkImpairments(rate_bps=10**6, delay_s=0.02, queue_bytes=5000, loss=0.01),
+        LinkImpairments(rate_bps=10**9, qdisc=RED),
+        LinkImpairments(rate_bps=10**9, burst_bytes=4000),
+    ],
+)
+def test_a_bucket_in_a_wires_place_is_known_again(shape: LinkImpairments) -> None:
+    qdiscs = with_buckets(shape_qdiscs(shape, passes_frames=True))
+    assert not any(qdisc.kind == "wire" for qdisc in qdiscs)
+    assert infer_impairments(qdiscs) == shape
+
+
+def test_a_bucket_in_a_wires_place_lets_a_gso_packet_pass() -> None:
+    (slow,) = with_buckets(shape_qdiscs(LinkImpairments(rate_bps=10**6)))
+    assert slow.words == "tbf rate 1mbit burst 66000 limit 151400"
+    (fast,) = with_buckets(shape_qdiscs(LinkImpairments(rate_bps=10**10)))
+    assert fast.words == "tbf rate 10gbit burst 1250000 limit 12500000"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -115,3 +116,34 @@ def test_a_queue_that_counts_marks_beside_one_that_does_not(tmp_path: Path) -> N
     both = (STUDY % "red").replace("of: s1-eth2", "of: [s1-eth1, s1-eth2]").replace("red", RED)
     (run,) = run_cases(parse_study(both, name="both").cases, out=tmp_path)["default"]
     assert run.metrics["queue.marks"] >= 0
+
+
+def test_what_a_policer_at_ingress_drops_is_counted(tmp_path: Path) -> None:
+    study = """\
+title: Police
+kernel: "6.1"
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  frames: yes
+  links: [[h1, h2, {delay: 5ms}]]
+setup:
+  - h2: |
+      tc qdisc add dev h2-eth0 handle ffff: ingress
+      tc filter add dev h2-eth0 parent ffff: matchall action police rate 50mbit burst 64k drop
+flows:
+  bulk: {transfer: h1 -> h2, time: 1s}
+probes:
+  queue: {of: h2-eth0, every: 50ms}
+events:
+  - at: 900ms
+    h2: tc -s filter show dev h2-eth0 parent ffff:; printf 'a\\033b\\n'
+"""
+    (run,) = run_cases(parse_study(study, name="police").cases, out=tmp_path)["default"]
+    drops = run.metrics["queue.drops"]
+    assert drops > 20
+    # What lines print stands behind them, as comments that no terminal obeys.
+    script = (run.folder / "commands.sh").read_text()
+    (sent,) = re.findall(r"#>.*\(dropped (\d+), overlimits \d+ requeues 0\)", script)
+    assert 20 < int(sent) <= drops
+    assert "#> a b\n" in script

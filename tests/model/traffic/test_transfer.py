@@ -90,7 +90,8 @@ def test_reports(tmp_path: Path) -> None:
     assert of.measure(raw) == pytest.approx(
         {
             "sender_bps": 32717560 * 8 / 2.500003,
-            "receiver_bps": 32717560 * 8 / 2.82447,
+            # Of the rows within 2.5 s: those until 2 s.
+            "receiver_bps": 92457557.3,
             "sent_bytes": 32717560,
             "received_bytes": 32717560,
             "retransmits": 0,
@@ -243,3 +244,32 @@ def test_failures_have_words(
     with pytest.raises(InputError, match=reason) as found:
         run_case(case, name="case", out=out)
     assert "python3 -m longfat.guest.transfer" in str(found.value)
+
+
+def test_what_comes_after_the_time_is_not_in_the_rate(tmp_path: Path) -> None:
+    """One of two streams waits for a lost segment when the other has ended."""
+
+    def rows(*received: tuple[int, int]) -> list[dict[str, int]]:
+        return [{"end_us": end, "received_bytes": count} for end, count in received]
+
+    report = {
+        "program": "longfat transfer",
+        "end": "receiver",
+        "receiving_us": 3_000_000,
+        "streams": [
+            {
+                "local_port": 5201,
+                "remote_port": port,
+                "received_bytes": 260_000,
+                "rows": rows((1_000_000, 120_000), (2_000_000, 250_000), (3_000_000, 260_000)),
+            }
+            for port in (50_000, 50_002)
+        ],
+    }
+    (tmp_path / "end.json").write_text(json.dumps(report))
+    end = read_end(tmp_path / "end.json")
+    assert end.bps == pytest.approx(520_000 * 8 / 3)
+    assert end.bps_within(2.0) == 500_000 * 8 / 2
+    assert end.bps_within(1.5) == 240_000 * 8  # the last row within it
+    assert end.bps_within(0.5) == end.bps  # there is none
+    assert end.bps_within(None) == end.bps
