@@ -178,10 +178,9 @@ def _warm_up() -> None:
     What stays of that is by the content of files: the parser of claims, the digests of kernels
     and programs, and what the loader and the programs themselves say, which takes a process each.
     """
-    from longfat.cli.main import COMMANDS
+    from longfat.cli.main import command_modules
 
-    late = [f"longfat.cli.{name}" for name in COMMANDS]
-    for name in (*late, *_LATE):
+    for name in (*command_modules().values(), *_LATE):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
 

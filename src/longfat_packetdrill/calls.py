@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from longfat.common.suggest import nearest
-from longfat.packetdrill.expressions import NLA_BYTES, Expression, wrong_kind
+from longfat_packetdrill.expressions import NLA_BYTES, Expression, wrong_kind
 
 if TYPE_CHECKING:
-    from longfat.packetdrill.scanner import Scanner
+    from longfat_packetdrill.scanner import Scanner
 
 _INT_BITS = 64
 _MAX_BUFFER = 1 << 26

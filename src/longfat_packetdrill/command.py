@@ -17,14 +17,16 @@ from longfat.cli.console import echo, stderr, stdout
 from longfat.cli.options import jobs_option, json_option, seed_option
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel.version import NEWEST
-from longfat.packetdrill import IP_VERSIONS, Settings, exit_code, find_scripts, tasks_of
-from longfat.packetdrill.run import DEFAULT_LIMIT_S, MAX_LIMIT_S, explain
+from longfat_packetdrill.find import find_scripts
+from longfat_packetdrill.options import IP_VERSIONS, Settings
+from longfat_packetdrill.report import exit_code, tasks_of
+from longfat_packetdrill.run import DEFAULT_LIMIT_S, MAX_LIMIT_S, explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from longfat.engine.kernel import Kernel
-    from longfat.packetdrill import Report, Task
+    from longfat_packetdrill.report import Report, Task
 
 _SHOWN_OUTPUT_LINES = 6
 

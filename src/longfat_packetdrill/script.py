@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from longfat.errors import Place
-from longfat.packetdrill.options import Settings
-from longfat.packetdrill.packets import Packet
+from longfat_packetdrill.options import Settings
+from longfat_packetdrill.packets import Packet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from typing import Any
 
 from longfat.guest import system
-from longfat.guest.packetdrill.calls import Prepared
-from longfat.guest.packetdrill.device import Device
+from longfat_packetdrill.guest.calls import Prepared
+from longfat_packetdrill.guest.device import Device
 
 # Virtual time passes only when nothing can run: after so little, all has come to rest.
 _REST_NS = 1000

@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 from types import TracebackType
 
-from longfat.guest.packetdrill.failures import ScriptFailedError
-from longfat.guest.packetdrill.waiting import Waiting
+from longfat_packetdrill.guest.failures import ScriptFailedError
+from longfat_packetdrill.guest.waiting import Waiting
 
 KEPT_OUTPUT = 4096
 """How much of what is printed is kept, in bytes: the end."""

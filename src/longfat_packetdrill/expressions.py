@@ -20,7 +20,7 @@ from typing import Any
 
 from longfat.common.suggest import nearest
 from longfat.errors import InputError
-from longfat.packetdrill.scanner import BACK_QUOTED, INTEGER, STRING, WORD, Scanner, whole_number
+from longfat_packetdrill.scanner import BACK_QUOTED, INTEGER, STRING, WORD, Scanner, whole_number
 
 _PREFIXES = {
     socket: ("AF_", "SOCK_", "SOL_", "SO_", "IPPROTO_", "IP_", "IPV6_", "TCP_", "MSG_", "SHUT_",

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from longfat.engine.kernel import Kernel
-from longfat.packetdrill import Result, Settings, parse_script, run_script
+from longfat_packetdrill.options import Settings
+from longfat_packetdrill.parser import parse_script
+from longfat_packetdrill.run import Result, run_script
 
 # The kernel's threads read the clock at a cost, a few times from a packet to its answer.
 _AT_ONCE_S = 5e-6

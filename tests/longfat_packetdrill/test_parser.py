@@ -5,9 +5,10 @@ import json
 import pytest
 
 from longfat.errors import InputError
-from longfat.packetdrill import Script, Settings, parse_script
-from longfat.packetdrill.packets import Packet
-from longfat.packetdrill.script import Call, Code, Command
+from longfat_packetdrill.options import Settings
+from longfat_packetdrill.packets import Packet
+from longfat_packetdrill.parser import parse_script
+from longfat_packetdrill.script import Call, Code, Command, Script
 from tests.paths import TESTS
 
 WORDS = TESTS / "data" / "packetdrill" / "words.pkt"

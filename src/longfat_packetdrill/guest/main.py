@@ -10,7 +10,7 @@ import sys
 
 from longfat.guest import mounts, shared, system
 from longfat.guest.output import OUTCOME, Output
-from longfat.guest.packetdrill.player import Player, outcome_of
+from longfat_packetdrill.guest.player import Player, outcome_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

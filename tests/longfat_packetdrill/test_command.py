@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_hostile_texts import CONTROLS, OF_RICH, shown
 from tests.command import longfat
 from tests.paths import REPOSITORY
 
@@ -91,3 +92,11 @@ def test_mistakes(folder: Path, arguments: list[str], words: str) -> None:
     done = longfat("packetdrill", *arguments, cwd=folder)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+def test_no_escape_sequence_of_a_script_arrives(tmp_path: Path) -> None:
+    (tmp_path / "s.pkt").write_text('+0 `printf "\\\\033]52;c;aGk=\\\\007" >&2; false`\n')
+    got = OF_RICH.sub("", shown("packetdrill", "s.pkt", cwd=tmp_path))
+    assert r"\x1b]52;c;aGk=" in got
+    assert "Traceback" not in got
+    assert CONTROLS.findall(got) == []

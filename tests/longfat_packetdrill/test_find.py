@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import InputError
-from longfat.packetdrill import find_scripts
+from longfat_packetdrill.find import find_scripts
 
 
 @pytest.fixture

@@ -11,8 +11,10 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.errors import MachineError
-from longfat.packetdrill import Result, Script, Settings, parse_script, run_script
-from longfat.packetdrill.run import explain, read_outcome
+from longfat_packetdrill.options import Settings
+from longfat_packetdrill.parser import parse_script
+from longfat_packetdrill.run import Result, explain, read_outcome, run_script
+from longfat_packetdrill.script import Script
 from tests.paths import REPOSITORY
 
 EXAMPLES = sorted((REPOSITORY / "examples" / "packetdrill").glob("*.pkt"))

@@ -9,11 +9,11 @@ from typing import Any
 
 from longfat.engine.kernel import Kernel
 from longfat.errors import ExitCode, InputError, LongfatError
-from longfat.packetdrill.find import ScriptFile
-from longfat.packetdrill.options import IP_VERSIONS, Settings
-from longfat.packetdrill.parser import parse_script
-from longfat.packetdrill.run import DEFAULT_LIMIT_S, Failure, Result, run_script
-from longfat.packetdrill.script import Script
+from longfat_packetdrill.find import ScriptFile
+from longfat_packetdrill.options import IP_VERSIONS, Settings
+from longfat_packetdrill.parser import parse_script
+from longfat_packetdrill.run import DEFAULT_LIMIT_S, Failure, Result, run_script
+from longfat_packetdrill.script import Script
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

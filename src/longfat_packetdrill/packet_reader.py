@@ -7,7 +7,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from longfat.common.suggest import nearest
-from longfat.packetdrill.packets import (
+from longfat_packetdrill.packets import (
     ACCECN_0,
     ACCECN_1,
     ECN,
@@ -37,7 +37,7 @@ from longfat.packetdrill.packets import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from longfat.packetdrill.scanner import Scanner
+    from longfat_packetdrill.scanner import Scanner
 
 _KEYWORD = re.compile(r"[A-Za-z_]\w*")
 _BODY = re.compile(r"(?:udp|icmp|ipv4|ipv6|gre|GREv0|mpls|encap)\b")

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from longfat.guest.packetdrill import wire
-from longfat.guest.packetdrill.failures import FailureError
-from longfat.guest.packetdrill.flow import SYN_RECEIVED, SYNACK_SENT, Flow, Flows
-from longfat.guest.packetdrill.waiting import Waiting
-from longfat.guest.packetdrill.wire import ACK, Sent
+from longfat_packetdrill.guest import wire
+from longfat_packetdrill.guest.failures import FailureError
+from longfat_packetdrill.guest.flow import SYN_RECEIVED, SYNACK_SENT, Flow, Flows
+from longfat_packetdrill.guest.waiting import Waiting
+from longfat_packetdrill.guest.wire import ACK, Sent
 
 _TIMESTAMP = 8
 _PUSH_FIN, _CWR = wire.PSH | wire.FIN, 128

@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.packetdrill.calls import check_call
-from longfat.packetdrill.expressions import ExpressionReader, unescape
-from longfat.packetdrill.packet_reader import PacketReader
-from longfat.packetdrill.packets import Packet
-from longfat.packetdrill.scanner import BACK_QUOTED, CODE, WORD, Scanner
-from longfat.packetdrill.script import Call, Code, Command, Event, Moment, Script
+from longfat_packetdrill.calls import check_call
+from longfat_packetdrill.expressions import ExpressionReader, unescape
+from longfat_packetdrill.packet_reader import PacketReader
+from longfat_packetdrill.packets import Packet
+from longfat_packetdrill.scanner import BACK_QUOTED, CODE, WORD, Scanner
+from longfat_packetdrill.script import Call, Code, Command, Event, Moment, Script
 
 if TYPE_CHECKING:
     from longfat.errors import Place
-    from longfat.packetdrill.options import Settings
+    from longfat_packetdrill.options import Settings
 
 _OPTION = re.compile(r"--([A-Za-z]\w*)")
 _OPTION_VALUE = re.compile(r'(?:"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|[^\s"`])+')

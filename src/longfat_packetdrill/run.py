@@ -17,21 +17,16 @@ from pathlib import Path
 from longfat.common.decoding import MAX_BYTES, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
-from longfat.engine.init import (
-    GUEST_PLACE,
-    JOB_PLACE,
-    guest_folder,
-    init_program,
-    write_job,
-)
+from longfat.engine.guest_programs import product_folder, product_program
+from longfat.engine.init import GUEST_PLACE, JOB_PLACE, write_job
 from longfat.engine.kernel import Kernel
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import Machine, Quota, RunOutput, reserve_cpu
 from longfat.errors import MachineError
-from longfat.packetdrill.packets import Packet
-from longfat.packetdrill.script import Script, seconds_text
+from longfat_packetdrill.packets import Packet
+from longfat_packetdrill.script import Script, seconds_text
 
-_PART = "packetdrill"
+_PROGRAM = "longfat_packetdrill.guest"
 _OUTPUT = ("outcome.json", "at", "packets.pcap")
 _SCRIPTS = "scripts"
 _MEMORY_BYTES = 512 << 20
@@ -82,7 +77,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """What the guest writes at its end; see `longfat.guest.packetdrill.player`."""
+    """What the guest writes at its end; see `longfat_packetdrill.guest.player`."""
 
     failure: Failure | None
     warnings: tuple[Failure, ...]
@@ -174,7 +169,7 @@ def run_script(
     with (
         scratch_folder() as folder,
         reserve_cpu() as cpu,
-        guest_folder(_PART) as program,
+        product_folder(_PROGRAM) as program,
     ):
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
@@ -182,7 +177,7 @@ def run_script(
             closing(RunOutput(run, _OUTPUT, quota=_QUOTA)) as output,
             Machine(
                 kernel or kernels.find(NEWEST),
-                init_program(_PART),
+                product_program(_PROGRAM),
                 folder=run,
                 shown={
                     GUEST_PLACE: program,

@@ -13,7 +13,10 @@ import pytest
 
 from longfat.common.folder_store import cache_root
 from longfat.engine import kernel as kernels
-from longfat.packetdrill import Settings, find_scripts, parse_script, run_script
+from longfat_packetdrill.find import find_scripts
+from longfat_packetdrill.options import Settings
+from longfat_packetdrill.parser import parse_script
+from longfat_packetdrill.run import run_script
 
 pytestmark = pytest.mark.slow
 

@@ -1,6 +1,6 @@
 """The player of packetdrill scripts: PID 1 of a machine for one script.
 
-It knows plans and no language: `longfat.packetdrill` reads scripts on the host.
+It knows plans and no language: `longfat_packetdrill` reads scripts on the host.
 
 * `main`: mount, play, write down what came of it
 * `player`: the events, one after the other, and their times

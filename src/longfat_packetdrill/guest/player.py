@@ -19,12 +19,12 @@ from typing import Any, NoReturn
 
 from longfat.guest import mounts
 from longfat.guest.output import Output
-from longfat.guest.packetdrill import assertions, wire
-from longfat.guest.packetdrill.calls import Calls, Prepared
-from longfat.guest.packetdrill.device import Device
-from longfat.guest.packetdrill.expecting import Expecting, Times
-from longfat.guest.packetdrill.failures import FailureError, ScriptFailedError
-from longfat.guest.packetdrill.flow import (
+from longfat_packetdrill.guest import assertions, wire
+from longfat_packetdrill.guest.calls import Calls, Prepared
+from longfat_packetdrill.guest.device import Device
+from longfat_packetdrill.guest.expecting import Expecting, Times
+from longfat_packetdrill.guest.failures import FailureError, ScriptFailedError
+from longfat_packetdrill.guest.flow import (
     SYN_ACKED,
     SYN_SENT,
     SYNACK_ACKED,
@@ -32,8 +32,8 @@ from longfat.guest.packetdrill.flow import (
     Flows,
     inbound_bytes,
 )
-from longfat.guest.packetdrill.program import KEPT_OUTPUT, Program
-from longfat.guest.packetdrill.waiting import (
+from longfat_packetdrill.guest.program import KEPT_OUTPUT, Program
+from longfat_packetdrill.guest.waiting import (
     FloodError,
     OverLimitError,
     Waiting,
@@ -53,7 +53,7 @@ _PCAP_HEAD = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 1 << 18, 101)
 _MAX_CAPTURE = 48 << 20
 _NEVER_NS = 2**62
 # Where this package is seen once /tmp is the guest's own.
-_ASSERTIONS = f"{mounts.HOME}/guest/longfat/guest/packetdrill/assertions.py"
+_ASSERTIONS = f"{mounts.HOME}/guest/longfat_packetdrill/guest/assertions.py"
 
 Event = dict[str, Any]
 
@@ -62,7 +62,7 @@ class Player:
     """Plays a script.
 
     Args:
-        plan: the script, as `longfat.packetdrill` made it.
+        plan: the script, as `longfat_packetdrill` made it.
         folder: where its commands run.
         limit_ns: how long it may take, in ns of virtual time.
         output: the way to the host.

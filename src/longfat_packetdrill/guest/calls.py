@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from longfat.guest.packetdrill import structures, wire
-from longfat.guest.packetdrill.failures import ScriptFailedError
-from longfat.guest.packetdrill.flow import LISTENING, NEW, Flow, Flows
+from longfat_packetdrill.guest import structures, wire
+from longfat_packetdrill.guest.failures import ScriptFailedError
+from longfat_packetdrill.guest.flow import LISTENING, NEW, Flow, Flows
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _POINTER, _SIZE, _INT, _OFFSET = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int64

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longfat.packetdrill.packets import Icmp, Ip, Packet, Tcp, TcpOption
+from longfat_packetdrill.packets import Icmp, Ip, Packet, Tcp, TcpOption
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ that was made last, or the one whose SYN has arrived at a listening one.
 from dataclasses import dataclass, field
 from typing import Any
 
-from longfat.guest.packetdrill import wire
-from longfat.guest.packetdrill.failures import ScriptFailedError
-from longfat.guest.packetdrill.wire import ACK, SYN, Sent
+from longfat_packetdrill.guest import wire
+from longfat_packetdrill.guest.failures import ScriptFailedError
+from longfat_packetdrill.guest.wire import ACK, SYN, Sent
 
 NEW, LISTENING, SYN_RECEIVED, SYNACK_SENT, SYNACK_ACKED = range(5)
 CONNECTING, SYN_SENT, SYN_ACKED = range(5, 8)
