@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import HostError, LongfatError
 from longfat.execution.case_runner import Progress
-from longfat.execution.cluster.admission import Members
-from longfat.execution.cluster.attempt import Attempt, CaseState, LostError, submit
-from longfat.execution.cluster.transfer import (
+from longfat_cluster.admission import Members
+from longfat_cluster.attempt import Attempt, CaseState, LostError, submit
+from longfat_cluster.transfer import (
     TOPIC,
     Done,
     Failed,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from longfat.execution.cluster.transfer import Plan
     from longfat.execution.executor import RunObserver
+    from longfat_cluster.transfer import Plan
 
 MAX_TRIES = 3
 """The maximum number of attempts, on workers that die, lack something, or send garbage."""

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from longfat.execution import run_case
-from longfat.execution.cluster import Cluster
 from longfat.execution.cost import expected_cost
 from longfat.execution.executor import RunId, RunTask
 from longfat.execution.runs import Run, load_run
@@ -18,7 +17,8 @@ from longfat.model.case import Case
 from longfat.model.network import Host, Link, Network
 from longfat.model.probes import Rate
 from longfat.model.traffic import Ping
-from tests.execution.cluster.conftest import Hearer, Hosts
+from longfat_cluster.executor import Cluster
+from tests.longfat_cluster.conftest import Hearer, Hosts
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 

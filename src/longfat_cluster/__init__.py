@@ -11,8 +11,6 @@ encrypts and authenticates. What Dask does not provide is here:
     worker        run on a worker: its description and preparation, and one case
     transfer      the plan of a job, what client and workers send each other, and the check
                   of what arrives
+    options       the options of `longfat run`
+    product       the declaration that longfat reads; it imports no other module of these
 """
-
-from longfat.execution.cluster.executor import Cluster
-
-__all__ = ["Cluster"]

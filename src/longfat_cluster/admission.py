@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import __version__
 from longfat.errors import HostError
-from longfat.execution.cluster.connection import lost, version_differences
-from longfat.execution.cluster.worker import (
+from longfat_cluster.connection import lost, version_differences
+from longfat_cluster.worker import (
     code_digest,
     describe_worker,
     prepare_worker,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from longfat.execution.cluster.transfer import Plan
+    from longfat_cluster.transfer import Plan
 
 # Before any case, including those of others.
 _FIRST = 10**9

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.execution.cluster.transfer import UnpackError, packed, unpack
+from longfat_cluster.transfer import UnpackError, packed, unpack
 
 
 @pytest.fixture

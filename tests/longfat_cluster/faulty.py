@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from longfat.errors import HostError
-from longfat.execution.cluster import worker
+from longfat_cluster import worker
 
 _RUN = worker._run
 

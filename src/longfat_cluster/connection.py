@@ -17,7 +17,7 @@ from distributed import Client
 from distributed.comm.core import CommClosedError
 
 from longfat.errors import HostError, InputError
-from longfat.execution.cluster.worker import software
+from longfat_cluster.worker import software
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from longfat import __version__
-from longfat.execution.cluster.admission import differences
-from longfat.execution.cluster.connection import version_differences
-from longfat.execution.cluster.worker import (
+from longfat.execution.runs import Tool
+from longfat_cluster.admission import differences
+from longfat_cluster.connection import version_differences
+from longfat_cluster.worker import (
     code_digest,
     describe_worker,
     software,
     tool_differences,
 )
-from longfat.execution.runs import Tool
 
 IP = Tool(version="ip 6", digest="b" * 64)
 IPERF3 = Tool(version="iperf 3.12", digest="a" * 64)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from distributed import KilledWorker
 
 from longfat.errors import HostError, LongfatError, MachineError
-from longfat.execution.cluster.transfer import MEMORY, Order, Outcome
-from longfat.execution.cluster.worker import execute
+from longfat_cluster.transfer import MEMORY, Order, Outcome
+from longfat_cluster.worker import execute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from distributed import Client, Future
 
-    from longfat.execution.cluster.admission import Member
-    from longfat.execution.cluster.transfer import Plan
     from longfat.execution.executor import RunTask
+    from longfat_cluster.admission import Member
+    from longfat_cluster.transfer import Plan
 
 _LOST_FOR_S = 0.5
 # Progress messages of all workers together, in one second.

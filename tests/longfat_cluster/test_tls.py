@@ -15,11 +15,11 @@ import dask
 import pytest
 
 from longfat.errors import HostError, InputError, LongfatError
-from longfat.execution.cluster import Cluster
 from longfat.execution.executor import RunTask
 from longfat.execution.runs import load_run
+from longfat_cluster.executor import Cluster
 from tests.command import longfat
-from tests.execution.cluster.conftest import Hearer, Hosts, Signed
+from tests.longfat_cluster.conftest import Hearer, Hosts, Signed
 
 MakeWorks = Callable[..., list[RunTask]]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]

@@ -20,13 +20,14 @@ from longfat.engine import kernel as kernels
 from longfat.engine.images import find_image
 from longfat.errors import HostError, InputError
 from longfat.execution import run_case
-from longfat.execution.cluster import Cluster, connection
 from longfat.execution.executor import RunId, RunTask
 from longfat.model.case import Command
 from longfat.model.traffic import Ping
+from longfat_cluster import connection
+from longfat_cluster.executor import Cluster
 from tests.conftest import processes_running
 from tests.engine.images.made import docker, small
-from tests.execution.cluster.conftest import Hearer, Hosts, changed_copy, eventually, own_cache
+from tests.longfat_cluster.conftest import Hearer, Hosts, changed_copy, eventually, own_cache
 from tests.paths import REPOSITORY
 
 MakeWorks = Callable[..., list[RunTask]]
@@ -267,11 +268,11 @@ import threading
 from pathlib import Path
 from longfat.model.case import Case
 from longfat.model.network import Host, Link, Network
-from longfat.execution.cluster import Cluster
+from longfat_cluster.executor import Cluster
 from longfat.execution.cost import expected_cost
 from longfat.execution.executor import RunId, RunTask
 from longfat.model.traffic import Iperf3
-from tests.execution.cluster.conftest import Hearer
+from tests.longfat_cluster.conftest import Hearer
 
 hosts = (Host(name="a", address="10.0.0.1/8"), Host(name="b", address="10.0.0.2/8"))
 network = Network(hosts=hosts, switches=(), links=(Link(a="a", b="b"),))

@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from longfat.engine import kernel as kernels
-from longfat.execution.cluster.connection import connected
-from longfat.execution.cluster.job import Job
-from longfat.execution.cluster.transfer import Plan
 from longfat.execution.runs import result_key
 from longfat.execution.tools import Toolbox
+from longfat_cluster.connection import connected
+from longfat_cluster.job import Job
+from longfat_cluster.transfer import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

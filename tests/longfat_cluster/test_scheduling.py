@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from longfat.errors import HostError, MachineError
-from longfat.execution.cluster import Cluster
 from longfat.execution.executor import RunId, RunTask
+from longfat_cluster.executor import Cluster
 from tests.conftest import processes_running
-from tests.execution.cluster.conftest import Hearer, Hosts, eventually, own_cache
+from tests.longfat_cluster.conftest import Hearer, Hosts, eventually, own_cache
 
 MakeWorks = Callable[..., list[RunTask]]
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]

@@ -21,10 +21,10 @@ from typing import Any
 
 from longfat.common.checksum import SEAL, sealed
 from longfat.errors import InputError
-from longfat.execution.cluster import worker
-from longfat.execution.cluster.transfer import Done, Failed, packed
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST, sums_of
+from longfat_cluster import worker
+from longfat_cluster.transfer import Done, Failed, packed
 
 
 def _block(*items: tuple[str, bytes, bytes]) -> bytes:

@@ -29,8 +29,12 @@ from longfat.engine.kernel import cache
 from longfat.engine.machine import current_sandbox
 from longfat.errors import HostError, LongfatError
 from longfat.execution.case_runner import run_case
-from longfat.execution.cluster import transfer
-from longfat.execution.cluster.transfer import (
+from longfat.execution.memory_bound import available_bytes
+from longfat.execution.tools import Toolbox, own_tool
+from longfat.model.case import Case
+from longfat.model.network import Network
+from longfat_cluster import transfer
+from longfat_cluster.transfer import (
     MAX_BLOCK_BYTES,
     MEMORY,
     TOPIC,
@@ -40,10 +44,6 @@ from longfat.execution.cluster.transfer import (
     Order,
     Outcome,
 )
-from longfat.execution.memory_bound import available_bytes
-from longfat.execution.tools import Toolbox, own_tool
-from longfat.model.case import Case
-from longfat.model.network import Network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
