@@ -28,7 +28,7 @@ from typing import Any
 
 # What commands load late.
 _LATE = (
-    *("longfat.analysis.compare", "longfat.analysis.grading", "longfat.output.grading"),
+    *("longfat.analysis.compare", "longfat_class.analysis", "longfat_class.output"),
     *("longfat.output.report.page", "longfat.output.report.pdf"),
     *("longfat.output.report.rendering", "longfat.execution.case_runner", "matplotlib.figure"),
     *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "weasyprint"),

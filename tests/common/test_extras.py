@@ -200,7 +200,7 @@ def declared(extra: str, extras: dict[str, list[str]]) -> set[str]:
 def test_the_table_says_what_the_package_declares() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    assert extras.keys() - EXTRAS.keys() == {"lab", "all", "dev", "packetdrill"}
+    assert extras.keys() - EXTRAS.keys() == {"lab", "all", "dev", "class", "packetdrill"}
     for name, extra in EXTRAS.items():
         assert declared(name, extras) == set(extra.modules)
     assert declared("all", extras) == ALL

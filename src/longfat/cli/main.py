@@ -26,7 +26,7 @@ COMMANDS = (
     *("run", "check", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
     *("packets", "explain", "diagnose", "tune", "bdp", "new", "studio"),
     *("shell", "attach", "exec", "session"),
-    *("convert", "fidelity", "reproduce", "grade", "schema", "kernel", "images"),
+    *("convert", "fidelity", "reproduce", "schema", "kernel", "images"),
     "doctor",
     "completion",
 )
@@ -79,9 +79,7 @@ class _Lazy(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        # Products are looked for only where a name is not the core's.
-        module = own_module(cmd_name) if cmd_name in COMMANDS else command_modules().get(cmd_name)
-        if module is None:
+        if (module := command_modules().get(cmd_name)) is None:
             return None
         command = load_object(f"{module}:{cmd_name}")
         assert isinstance(command, click.Command)
@@ -95,11 +93,6 @@ class _Lazy(click.Group):
             formatter.write_dl([(name, _short_help(name, width)) for name in names])
 
 
-def own_module(name: str) -> str:
-    """Return the module of one of `COMMANDS`."""
-    return f"longfat.cli.{name}"
-
-
 def command_modules() -> dict[str, str]:
     """Return the modules of all subcommands in the order of the help, those of products included.
 
@@ -109,7 +102,7 @@ def command_modules() -> dict[str, str]:
     added = {name: command for one in products() for name, command in one.commands.items()}
     after = {name: command.after for name, command in added.items()}
     return {
-        name: added[name].module if name in added else own_module(name)
+        name: added[name].module if name in added else f"longfat.cli.{name}"
         for name in inserted(COMMANDS, after)
     }
 

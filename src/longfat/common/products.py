@@ -32,11 +32,12 @@ class Command:
 
     Attributes:
         module: the module with a click command of the subcommand's name.
-        after: the subcommand of the core that it follows in the help.
+        after: the subcommand of the core that it follows in the help; empty if it takes the place
+            of the core's subcommand of its name, which it extends.
     """
 
     module: str
-    after: str
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
