@@ -28,7 +28,7 @@ from typing import Any
 
 # What commands load late.
 _LATE = (
-    *("longfat.analysis.compare", "longfat.analysis.grading", "longfat.output.grading"),
+    *("longfat.analysis.compare", "longfat_class.analysis", "longfat_class.output"),
     *("longfat.output.report.page", "longfat.output.report.pdf"),
     *("longfat.output.report.rendering", "longfat.execution.case_runner", "matplotlib.figure"),
     *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "weasyprint"),
@@ -178,10 +178,9 @@ def _warm_up() -> None:
     What stays of that is by the content of files: the parser of claims, the digests of kernels
     and programs, and what the loader and the programs themselves say, which takes a process each.
     """
-    from longfat.cli.main import COMMANDS
+    from longfat.cli.main import command_modules
 
-    late = [f"longfat.cli.{name}" for name in COMMANDS]
-    for name in (*late, *_LATE):
+    for name in (*command_modules().values(), *_LATE):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
 

@@ -20,13 +20,17 @@ _TOP_FOLDERS = (
     "web",
 )
 _TEXTS = ("docs", "kernel", "examples", "labs", "studies", "tools")
-_PACKAGE = REPOSITORY / "src/longfat"
+_SOURCE = REPOSITORY / "src"
+_PACKAGE = _SOURCE / "longfat"
+# The core, and the products beside it.
+_NAMES = tuple(sorted(path.parent.name for path in _SOURCE.glob("*/__init__.py")))
 # What Python's packages below src/longfat are called in documents: `execution/runs`.
 _PACKAGES = tuple(sorted(path.name for path in _PACKAGE.iterdir() if path.is_dir()))
 _PATH = re.compile(
-    rf"(?<![\w/.~<$:@-])(?:{'|'.join((*_TOP_FOLDERS, *_PACKAGES))})(?:/[\w.@+-]+)+/?(?![\w/{{*<$])"
+    rf"(?<![\w/.~<$:@-])(?:{'|'.join((*_TOP_FOLDERS, *_NAMES, *_PACKAGES))})"
+    r"(?:/[\w.@+-]+)+/?(?![\w/{*<$])"
 )
-_MODULE = re.compile(r"`(longfat(?:\.[a-z_][a-z0-9_]*)+)")
+_MODULE = re.compile(rf"`((?:{'|'.join(_NAMES)})(?:\.[a-z_][a-z0-9_]*)+)")
 _FILE = re.compile(r"`([\w-]+\.(?:py|sh|c|lark|ts|tsx|toml))`")
 # Placeholders, what is built and not in git, and files of other repositories.
 _NOT_OURS = re.compile(
@@ -46,7 +50,7 @@ _OF_OTHERS = (
         "bufferbloat.py",
     ),
 )
-_ENTRY_POINTS = ("longfat.flows", "longfat.labs", "longfat.probes")
+_ENTRY_POINTS = ("longfat.flows", "longfat.labs", "longfat.probes", "longfat.products")
 _SKIPPED = re.compile(r"^(docs/reproduced\.md|CHANGELOG\.md)$")
 
 
@@ -88,11 +92,11 @@ def _named(text: str) -> Iterator[str]:
 
 
 def _exists(name: str) -> bool:
-    if name.startswith("longfat."):
+    if name.startswith(tuple(f"{package}." for package in _NAMES)):
         return _module_exists(name)
     if "/" not in name:
         return name in _file_names() or _symbol_exists(name)
-    bases = (REPOSITORY, _PACKAGE, REPOSITORY / "tests")
+    bases = (REPOSITORY, _SOURCE, _PACKAGE, REPOSITORY / "tests")
     return any(
         (base / f"{name}{ending}").exists() for base in bases for ending in ("", ".py")
     ) or _symbol_exists(name)
@@ -107,9 +111,9 @@ def _file_names() -> frozenset[str]:
 
 def _module_exists(name: str) -> bool:
     """Return whether a dotted name is a module, or a name in one."""
-    parts = name.split(".")[1:]
-    for end in range(len(parts), -1, -1):
-        path = _PACKAGE.joinpath(*parts[:end])
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        path = _SOURCE.joinpath(*parts[:end])
         file = (
             path.with_suffix(".py") if path.with_suffix(".py").is_file() else path / "__init__.py"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Collection, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -16,7 +17,7 @@ SOURCE = REPOSITORY / "src"
 LAYERS = (
     ("pytest_plugin", "cli"),
     ("studio",),
-    ("live", "output", "packetdrill"),
+    ("live", "output"),
     ("analysis",),
     ("execution",),
     ("study",),
@@ -32,10 +33,18 @@ FACE = "longfat"
 # What modules may take from it: nothing that leads to a layer above them, with one exception.
 # Jupyter asks an object for its HTML, and objects are in layers below the code that draws.
 FROM_FACE = {"__version__", "shown_in_notebook"}
+# Packages beside it. The core knows them by entry points only.
+PRODUCTS = sorted(
+    path.parent.name for path in SOURCE.glob("*/__init__.py") if path.parent.name != FACE
+)
 # The functions that import a module by its name, by the last part of their own names.
 IMPORTERS = {"import_module", "__import__", "lazy"}
 # They import what a caller names, which is checked at the caller's; and what a guest needs.
-IMPORTS_ANY = {"longfat.common.extras", "longfat.engine.guest_modules"}
+IMPORTS_ANY = {
+    "longfat.common.extras",
+    "longfat.common.products",
+    "longfat.engine.guest_modules",
+}
 # Tables are printed by `cli.render`; these draw on a terminal again and again while they run.
 LIVE_VIEWS = ("longfat.output.watch.", "longfat.output.programs.", "longfat.output.braille_chart")
 
@@ -89,19 +98,34 @@ def _imported() -> dict[str, frozenset[str]]:
     return {module: frozenset(_imports(tree, modules)) for module, tree in _trees().items()}
 
 
-def _layer(module: str) -> int:
+def _package(module: str) -> str:
+    """Return the core's name, or that of a product."""
+    return module.split(".", maxsplit=1)[0]
+
+
+def _layer(module: str) -> int | None:
+    """Return the layer of a module; None for one of a product that is in no layer."""
     top = module.split(".")[1]
-    return next(index for index, names in enumerate(LAYERS) if top in names)
+    layer = next((index for index, names in enumerate(LAYERS) if top in names), None)
+    assert layer is not None or _package(module) != FACE, module
+    return layer
+
+
+def _runs_down(module: str, other: str) -> bool:
+    """Return whether a module may import another; of a product also one of its core's layer."""
+    if module.split(".")[1] == other.split(".")[1]:
+        return True
+    above, below = _layer(module), _layer(other)
+    return above is None or below is None or above < below
 
 
 def test_imports_run_down() -> None:
+    tops = {FACE, *PRODUCTS}
     upward = [
         f"{module} imports {other}"
         for module, others in _imported().items()
         for other in others
-        if FACE not in (module, other)
-        and module.split(".")[1] != other.split(".")[1]
-        and _layer(other) <= _layer(module)
+        if not tops & {module, other} and not _runs_down(module, other)
     ]
     assert upward == []
 
@@ -112,6 +136,39 @@ def test_imports_make_no_circle() -> None:
         module: others - {module, FACE} for module, others in _imported().items() if module != FACE
     }
     TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_products_import_the_core_and_no_other_product() -> None:
+    assert PRODUCTS
+    foreign = [
+        f"{module} imports {other}"
+        for module, others in _imported().items()
+        for other in others
+        if _package(other) not in (_package(module), FACE)
+    ]
+    assert foreign == []
+
+
+def test_the_entry_points_name_all_products() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    named = project["entry-points"]["longfat.products"]
+    assert sorted(named.values()) == [f"{product}.product:PRODUCT" for product in PRODUCTS]
+    assert [f"longfat_{name}" for name in sorted(named)] == PRODUCTS
+
+
+def test_what_each_command_reads_of_a_product_imports_nothing_else() -> None:
+    """Every command imports these two modules, and most need no more of a product."""
+    for product in PRODUCTS:
+        assert _imported()[product] == frozenset()
+        assert _imported()[f"{product}.product"] == {"longfat.common.products"}
+
+
+def test_a_guest_program_of_a_product_needs_the_core_s_only() -> None:
+    for module, others in _imported().items():
+        package, _, inner = module.partition(".")
+        if package in PRODUCTS and inner.split(".")[0] == "guest":
+            allowed = ("longfat.guest", f"{package}.guest")
+            assert [name for name in others if not name.startswith(allowed)] == [], module
 
 
 def test_a_module_imported_by_its_name_is_seen() -> None:
@@ -152,7 +209,8 @@ def test_nothing_leads_up_by_way_of_the_face() -> None:
 
 def test_only_the_top_prints_with_rich() -> None:
     with_rich = {module for module, tree in _trees().items() if _imports_rich(tree)}
-    below = {module for module in with_rich if _layer(module) > _layer("longfat.output")}
+    top = _layer("longfat.output")
+    below = {module for module in with_rich if (_layer(module) or 0) > (top or 0)}
     assert below == {"longfat.common.terminal_console"}
     assert [
         module

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from longfat.cli.main import COMMANDS
+from longfat.cli.main import command_modules
 from tools import manpages
 
 
 def test_each_command_has_a_page() -> None:
     pages = manpages.pages()
-    assert {"longfat.1", *(f"longfat-{name}.1" for name in COMMANDS)} <= pages.keys()
+    assert {"longfat.1", *(f"longfat-{name}.1" for name in command_modules())} <= pages.keys()
     assert "longfat-kernel-build.1" in pages
     for name, text in pages.items():
         for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS"):

@@ -26,7 +26,7 @@ from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Tr
 from longfat.model.traffic.extraction import Extraction
 from longfat.study.drawing import Group
 from longfat.study.expand import Settings
-from longfat.study.grading.model import Exercise, Grading, Late, Limits, Part
+from longfat_class.study.model import Exercise, Grading, Late, Limits, Part
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _TABLE = re.compile(r"(<!-- fields: (\S+) -->\n).*?(<!-- end of fields -->)", re.DOTALL)

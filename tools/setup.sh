@@ -103,8 +103,13 @@ stamp=.venv/installed-$lock
 if ! cmp -s "$lock" "$stamp"; then
     say "installing Python packages from $lock"
     .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r "$lock"
-    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
     cp "$lock" "$stamp"
+fi
+# Its metadata names longfat's script and products.
+stamp=.venv/installed-pyproject.toml
+if ! cmp -s pyproject.toml "$stamp"; then
+    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+    cp pyproject.toml "$stamp"
 fi
 
 if [ -n "$lacks_browser" ]; then

@@ -39,9 +39,9 @@ from longfat.studio import (
     study_view,
     views,
 )
-from longfat.studio.assignments import events as exercises
 from longfat.studio.live import events, messages, series
 from longfat.study.repair import Edit
+from longfat_class.studio.assignments import events as exercises
 
 FILE = Path(__file__).resolve().parents[1] / "web/src/api/types.ts"
 

@@ -9,7 +9,7 @@
     def test_with_any_losses(network): ...
 
 Pytest loads this with every run of every project, so it imports nothing of
-longfat before a test wants a network.
+longfat before a test wants a network, except for the search for products.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from longfat.common.products import load_object, references_of
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
-
-    from _pytest._code.code import TerminalRepr
 
     from longfat.live import LiveLink, Network, Process
     from longfat.live.probes import Series
@@ -65,8 +65,8 @@ class _Held:
 _HELD = pytest.StashKey["tuple[Network, _Held]"]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add the options, and the plug-ins of products."""
     group = parser.getgroup("longfat", "networks in virtual time")
     group.addoption(
         "--longfat-kernel",
@@ -91,11 +91,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=_DEFAULT_KEPT,
         help="where failing tests leave what their network did (default: %(default)s)",
     )
-    group.addoption(
-        "--longfat-packetdrill",
-        action="store_true",
-        help="collect packetdrill scripts (*.pkt), too",
-    )
+    for module in references_of("pytest_plugin"):
+        # Its hooks are called as if pytest had loaded it, this one included.
+        pluginmanager.register(load_object(module), module)
 
 
 def _count(text: str) -> int:
@@ -138,62 +136,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(
         "network", seeds, ids=[f"seed{seed}" for seed in seeds], indirect=True, scope="function"
     )
-
-
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect packetdrill scripts, if that is asked for."""
-    if file_path.suffix != ".pkt" or not parent.config.getoption("--longfat-packetdrill"):
-        return None
-    scripts: pytest.Collector = _Scripts.from_parent(parent, path=file_path)
-    return scripts
-
-
-class _Scripts(pytest.File):
-    """A file with a packetdrill script, which is one test."""
-
-    def collect(self) -> Iterator[pytest.Item]:
-        yield _ScriptItem.from_parent(self, name=self.path.stem)
-
-
-class _ScriptFailedError(Exception):
-    """The kernel did not do what a script says; the message is what the command prints."""
-
-
-class _ScriptItem(pytest.Item):
-    """A packetdrill script, run as `longfat packetdrill` runs it. docs/packetdrill.md."""
-
-    def runtest(self) -> None:
-        from longfat.engine import kernel as kernels  # noqa: PLC0415  see above
-        from longfat.engine.kernel.version import NEWEST  # noqa: PLC0415
-        from longfat.packetdrill import Settings, parse_script, run_script  # noqa: PLC0415
-        from longfat.packetdrill.run import explain  # noqa: PLC0415
-
-        text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
-        script = parse_script(text, file=str(self.path), settings=Settings())
-        kernel = kernels.find(self.config.getoption("--longfat-kernel") or NEWEST)
-        seed = self.config.getoption("--longfat-seed")
-        result = run_script(
-            script,
-            root=self.path.parent,
-            kernel=kernel,
-            seed=_DEFAULT_SEED if seed is None else seed,
-        )
-        if result.failure is not None:
-            raise _ScriptFailedError("\n".join(explain(script, result.failure)))
-
-    def repr_failure(
-        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
-    ) -> str | TerminalRepr:
-        """Return an error of the script without our own traceback."""
-        from longfat.errors import LongfatError  # noqa: PLC0415  see above
-
-        if isinstance(excinfo.value, _ScriptFailedError | LongfatError):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where it stands."""
-        return self.path, 0, self.name
 
 
 @pytest.fixture

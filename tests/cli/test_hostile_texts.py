@@ -67,7 +67,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "lab").mkdir()
     (folder / "lab/study.yaml").write_text(f"# raw \u202e\n{STUDY}", encoding="utf-8")
     (folder / "lab/text.md").write_text(LAB, encoding="utf-8")
-    (folder / "s.pkt").write_text('+0 `printf "\\\\033]52;c;aGk=\\\\007" >&2; false`\n')
     (folder / "net.py").write_text('raise SystemExit("\\x1b]52;c;aGk=\\x07")\n')
     done = longfat("run", "h.yaml", "--case", "good", "--out", "out", cwd=folder)
     assert done.returncode == 1, done.stderr
@@ -120,7 +119,6 @@ COMMANDS = {
     "compare": (("compare", "out/good-seed1", "out/good-seed1"), ""),
     "diagnose": (("diagnose", "out/good-seed1"), ""),
     "convert": (("convert", "net.py", "net.yaml"), ""),
-    "packetdrill": (("packetdrill", "s.pkt"), r"\x1b]52;c;aGk="),
     "a bad option": (("run", f"--{OBEYED}"), r"\x1b]52;c;aGk"),
     "a bad argument": (("run", OBEYED), r"\x1b]52;c;aGk=\x07\x1b[2J\x9b2J\u202e"),
     "a bad command": ((OBEYED,), r"\x1b]52;c;aGk="),

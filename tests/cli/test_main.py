@@ -11,15 +11,15 @@ from typing import IO
 import click
 import pytest
 
-from longfat.cli.main import COMMANDS, commands
+from longfat.cli.main import command_modules, commands
 from tests.command import longfat
 from tests.paths import LONGFAT
 
 SCRIPT = """
 import sys
-from longfat.cli.main import COMMANDS, commands
+from longfat.cli.main import command_modules, commands
 commands.main(["--help"], standalone_mode=False)
-sys.exit([name for name in COMMANDS if f"longfat.cli.{name}" in sys.modules] or 0)
+sys.exit([name for name in command_modules().values() if name in sys.modules] or 0)
 """
 
 
@@ -51,7 +51,7 @@ def text() -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", command_modules())
 def test_each_is_there_with_the_first_sentence_of_its_help(name: str, text: str) -> None:
     command = commands.get_command(click.Context(commands), name)
     assert command is not None

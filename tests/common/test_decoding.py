@@ -27,12 +27,12 @@ from hypothesis import strategies as st
 from longfat.common.checksum import FileSum, file_damage, file_sum, sealed, unsealed
 from longfat.common.decoding import Decoder, decode, parse_json, read_json
 from longfat.errors import InputError, LongfatError, MachineError
-from longfat.execution.cluster import transfer
 from longfat.execution.runs.run import parse_series
 from longfat.model.probes import Capture, Queue
 from longfat.model.probes.columns import MAX_CELLS
 from longfat.model.traffic import Iperf3, Ping
 from longfat.model.traffic.iperf3_any import read_any_report
+from longfat_cluster import transfer
 
 
 class Colour(Enum):

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from longfat.cli.main import COMMANDS
-from longfat.common.extras import EXTRAS, MissingExtraError, lazy, need
+from longfat.cli.main import command_modules
+from longfat.common.extras import MissingExtraError, all_extras, lazy, need
 from tests.output.report.pages import parsed
 from tests.paths import LONGFAT, REPOSITORY
 
+EXTRAS = all_extras()
 ALL = {module for extra in EXTRAS.values() for module in extra.modules}
 # Loaded by nothing that only says what is known already.
 DRAWING = {"matplotlib", "numpy", "pyarrow", "dpkt", "nh3", "markdown_it"}
@@ -68,7 +69,7 @@ def test_the_modules_are_really_kept_away(tmp_path: Path) -> None:
 def test_every_command_explains_itself_without_extras(tmp_path: Path) -> None:
     done = without(ALL, "--help", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for name in COMMANDS:
+    for name in command_modules():
         assert f"  {name} " in done.stdout
     for name in ("run", "query", "studio", "compare"):
         assert without(ALL, name, "--help", cwd=tmp_path).returncode == 0
@@ -199,7 +200,7 @@ def declared(extra: str, extras: dict[str, list[str]]) -> set[str]:
 def test_the_table_says_what_the_package_declares() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    assert extras.keys() - EXTRAS.keys() == {"lab", "all", "dev"}
+    assert extras.keys() - EXTRAS.keys() == {"lab", "all", "dev", "class", "packetdrill"}
     for name, extra in EXTRAS.items():
         assert declared(name, extras) == set(extra.modules)
     assert declared("all", extras) == ALL

@@ -13,9 +13,10 @@ from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.follow import follow
 from longfat.analysis.packets.headers import describe, lines_of
 from longfat.analysis.packets.table import parse_lines
-from longfat.packetdrill import Settings, parse_script
-from longfat.packetdrill.run import explain
-from longfat.packetdrill.run import read_outcome as read_packets_outcome
+from longfat_packetdrill.options import Settings
+from longfat_packetdrill.parser import parse_script
+from longfat_packetdrill.run import explain
+from longfat_packetdrill.run import read_outcome as read_packets_outcome
 from tests.mutations.kind import WrongError, write
 from tests.mutations.results import _raw
 

@@ -6,8 +6,8 @@ import json
 from functools import cache
 from pathlib import Path
 
-from longfat.study.grading import read_answers, read_grading
-from longfat.study.grading.roster import read_metadata, read_roster
+from longfat_class.study import read_answers, read_grading
+from longfat_class.study.roster import read_metadata, read_roster
 from tests.mutations.kind import WrongError, write
 from tests.paths import REPOSITORY
 

@@ -17,7 +17,6 @@ from longfat.analysis.verdict import evaluate
 from longfat.common.decoding import parse_json
 from longfat.errors import LongfatError, MachineError
 from longfat.execution.cache.entry import NOTE, entry_of, read_entry
-from longfat.execution.cluster import transfer
 from longfat.execution.guest_outcome import read_outcome
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.run import MANIFEST, OUTCOME, parse_series, read_manifest
@@ -26,6 +25,7 @@ from longfat.model.traffic import Iperf3, Ping, Requests, Transfer
 from longfat.model.traffic.iperf3_any import read_any_report
 from longfat.studio.live.sample_log import SampleLog
 from longfat.study import read_study
+from longfat_cluster import transfer
 from tests.mutations.kind import (
     CASE,
     DATA,

@@ -19,9 +19,9 @@ from longfat.study.formats.miniedit import read_miniedit
 from longfat.study.formats.mininet import network_of, read_mininet
 from longfat.study.formats.mininet.machine import run_script
 from longfat.study.formats.write import study_text
-from longfat.study.grading.traffic import script_traffic
 from longfat.study.reachability import UnreachableError
 from longfat.study.templates import TEMPLATES, make_template
+from longfat_class.study.traffic import script_traffic
 from tests.mutations.kind import DATA, WrongError, write
 
 

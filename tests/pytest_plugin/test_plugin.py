@@ -113,18 +113,6 @@ def test_it():
     assert "1 passed" in run(tmp_path, text)
 
 
-def test_packetdrill_scripts_are_tests_if_asked_for(tmp_path: Path) -> None:
-    good = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n"
-    (tmp_path / "good.pkt").write_text(good)
-    (tmp_path / "bad.pkt").write_text(good + "+0 close(4) = 0\n")
-    (tmp_path / "wrong.pkt").write_text(good + "+0 clos(3) = 0\n")
-    assert "no tests ran" in pytest_in(tmp_path)
-    printed = pytest_in(tmp_path, "--longfat-packetdrill")
-    assert "2 failed, 1 passed" in printed
-    assert "bad.pkt:2:1: descriptor 4 is not open" in printed
-    assert "wrong.pkt:2:4: there is no system call clos(); did you mean 'close'?" in printed
-
-
 def test_a_number_of_seeds_takes_the_place_of_the_markers(tmp_path: Path) -> None:
     text = """\
 import pytest

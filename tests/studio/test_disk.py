@@ -18,9 +18,10 @@ from longfat.engine.images import store, unpacked_images
 from longfat.errors import InputError
 from longfat.execution.cache import result_cache_root
 from longfat.studio.app import make_app
-from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.disk import SHARE, DiskLimit
 from longfat.studio.workspace import Workspace
+from longfat_class.studio.assignments.assignment import read_assignments
+from longfat_class.studio.assignments.extension import ExerciseExtension
 from tests.engine.images.made import layer, oci
 from tests.engine.images.test_images import ELF, file
 from tests.paths import REPOSITORY
@@ -46,7 +47,11 @@ def limited(workspace: Path, static: Path, tmp_path: Path) -> Iterator[TestClien
     given = read_assignments([tmp_path / "given" / "my-lab"], workspace=workspace)
     keys = keys_of_tests()
     app = make_app(
-        workspace=workspace, keys=keys, static=static, assignments=given, most_bytes=MAX_BYTES
+        workspace=workspace,
+        keys=keys,
+        static=static,
+        extension=ExerciseExtension(given),
+        most_bytes=MAX_BYTES,
     )
     with TestClient(app, base_url=ORIGIN, raise_server_exceptions=False) as client:
         assert client.get("/", params={"token": TOKEN}).status_code == 200

@@ -14,14 +14,15 @@ import errno, os, sys
 from pathlib import Path
 from starlette.testclient import TestClient
 from longfat.studio.app import make_app
-from longfat.studio.assignments.assignment import read_assignments
+from longfat_class.studio.assignments.assignment import read_assignments
+from longfat_class.studio.assignments.extension import ExerciseExtension
 from tests.studio.conftest import ORIGIN as origin, TOKEN, keys_of_tests
 from longfat.studio.workspace import version_of
 
 workspace, static, given = (Path(each) for each in sys.argv[1:4])
 keys = keys_of_tests()
 labs = read_assignments([given], workspace=workspace)
-app = make_app(workspace=workspace, keys=keys, static=static, assignments=labs)
+app = make_app(workspace=workspace, keys=keys, static=static, extension=ExerciseExtension(labs))
 
 def fill():
     with (workspace / "filler").open("ab", buffering=0) as file:

@@ -1,12 +1,10 @@
-"""`longfat labs`: the labs that come with longfat, and those that an instructor makes."""
+"""`longfat labs`: the labs that come with longfat."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,10 +14,6 @@ from longfat.cli.console import echo, stdout
 from longfat.cli.language import language_option
 from longfat.cli.options import json_option
 from longfat.cli.render.tables import plain_table, print_trimmed
-from longfat.common import resources
-from longfat.common.atomic import write_whole
-from longfat.common.suggest import listed, nearest
-from longfat.errors import ExitCode, HostError, InputError
 from longfat.execution.compile import expected_virtual_s
 from longfat.study import Study, read_study
 from longfat.study.labs import StudyFolder, all_courses, all_labs, course_of, sorted_by_course
@@ -76,19 +70,26 @@ class _Entry:
         }
 
 
-@click.group(invoke_without_command=True)
+@click.command()
 @json_option("Print a JSON list.")
 @language_option("Titles")
-@click.pass_context
-def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> None:
-    """List the labs by course; new, check, seed and classroom make labs for a class.
+def labs(*, as_json: bool, language: LanguageChoice) -> None:
+    """List the labs by course.
 
     Read a lab with `longfat show LAB`, run it with `longfat run LAB`. A run is a case with
     one seed; the virtual time is that of all runs together. The last column has the languages
     that the lab's text is there in.
     """
-    if context.invoked_subcommand is not None:
-        return
+    list_labs(as_json=as_json, language=language)
+
+
+def list_labs(*, as_json: bool, language: LanguageChoice) -> None:
+    """Print the labs by course.
+
+    Args:
+        as_json: print a JSON list in place of a table.
+        language: the language of titles.
+    """
     entries = [
         _Entry(lab, read_study(lab.study_file), read_texts(lab.folder)) for lab in all_labs()
     ]
@@ -112,119 +113,3 @@ def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> 
             if course_of(entry.study.course, courses).id == course.id:
                 table.add_row(*entry.cells(language))
     print_trimmed(lambda console: console.print(table), console=stdout())
-
-
-TEMPLATES = "templates"
-DEFAULT_TEMPLATE = "bdp"
-_SOLUTION_SEED = 1
-
-
-def _templates() -> dict[str, Path]:
-    """Return the templates of labs for a class, by name."""
-    folder = resources.folder("labs") / TEMPLATES
-    return {one.name: one for one in sorted(folder.iterdir()) if one.is_dir()}
-
-
-@labs.command()
-@click.argument("folder", metavar="NAME", type=click.Path(path_type=Path))
-@click.option(
-    "--template", default=DEFAULT_TEMPLATE, metavar="TEMPLATE", help="What to start from: bdp."
-)
-def new(folder: Path, *, template: str) -> None:
-    """Make a lab for a class in the folder NAME, to be changed as you like.
-
-    Its folder student/ is what students get; instructor/ has the grading, the answer key's
-    study and a solution.
-    """
-    templates = _templates()
-    if template not in templates:
-        raise InputError(
-            f"there is no template {template!r}{nearest(template, templates)} "
-            f"(there are: {listed(templates)})"
-        )
-    if folder.exists():
-        raise InputError(f"{folder}: it is there already")
-    try:
-        shutil.copytree(templates[template], folder)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written: {error.strerror}") from None
-    echo(f"{folder / 'student'}: give this folder to students")
-    echo(f"{folder / 'instructor'}: keep this one")
-    echo(f"longfat labs check {folder}")
-
-
-@labs.command()
-@click.argument("student", metavar="STUDENT")
-def seed(student: str) -> None:
-    """Print the seed of STUDENT, the name of their folder: what `longfat grade` runs with.
-
-    A roster may have another one for them.
-    """
-    from longfat.analysis.grading import seed_of  # noqa: PLC0415  it loads what runs cases
-
-    echo(str(seed_of(student)))
-
-
-@labs.command()
-@click.argument("folder", metavar="LAB", type=click.Path(path_type=Path))
-def check(folder: Path) -> None:
-    """Check the instructor's file of LAB, and that its solution gets all points.
-
-    The solution lies in instructor/solution and answers for the seed 1; its answer may be
-    `as the key` where the figure depends on the versions of tools.
-    """
-    from longfat.analysis.grading import Player, Submission, grade  # noqa: PLC0415  as in seed
-    from longfat.cli.render.grading import print_graded  # noqa: PLC0415
-    from longfat.execution.cache import ResultCache  # noqa: PLC0415
-    from longfat.execution.tools import Toolbox  # noqa: PLC0415
-    from longfat.study.grading.read import SOLUTION, read_grading  # noqa: PLC0415
-
-    grading = read_grading(folder)
-    solution = grading.folder / SOLUTION
-    if not solution.is_dir():
-        raise InputError(f"{solution}: there is no solution, which would show what is right")
-    submission = Submission(
-        student=SOLUTION, folder=solution, seed=_SOLUTION_SEED, is_solution=True
-    )
-    graded = grade(submission, grading, player=Player(ResultCache(), Toolbox()))
-    if graded.failure:
-        raise HostError(graded.failure)
-    print_graded([graded], console=stdout())
-    if not all(score.is_full for score in graded.scores):
-        raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
-
-
-@labs.command()
-@click.argument("folder", metavar="LAB", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="The repository of the assignment.",
-)
-@click.option(
-    "--lab",
-    default=".lab",
-    metavar="PATH",
-    help="Where the lab is when the tests run, relative to the repository; default: .lab.",
-)
-@click.option(
-    "--setup",
-    required=True,
-    metavar="COMMAND",
-    help="The command that makes longfat and the lab available there.",
-)
-def classroom(folder: Path, *, out: Path, lab: str, setup: str) -> None:
-    """Write the files of GitHub Classroom for LAB: a test for each exercise."""
-    from longfat.output.grading import classroom_files  # noqa: PLC0415  as in seed
-    from longfat.study.grading import read_grading  # noqa: PLC0415
-
-    for name, text in classroom_files(read_grading(folder), lab=lab, setup=setup).items():
-        path = out / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, text.encode())
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-        echo(str(path))

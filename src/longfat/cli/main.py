@@ -6,7 +6,6 @@ import ast
 import codecs
 import contextlib
 import errno
-import importlib
 import io
 import locale
 import os
@@ -19,6 +18,7 @@ import click
 
 from longfat import __version__
 from longfat.common.file_size import file_size_error, is_file_size_error
+from longfat.common.products import inserted, load_object, products, source_of
 from longfat.common.terminal_text import ENCODING_ERRORS, TerminalStream
 from longfat.errors import ExitCode, HostError, LongfatError
 
@@ -26,11 +26,11 @@ COMMANDS = (
     *("run", "check", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
     *("packets", "explain", "diagnose", "tune", "bdp", "new", "studio"),
     *("shell", "attach", "exec", "session"),
-    *("convert", "packetdrill", "fidelity", "reproduce", "grade", "schema", "kernel", "images"),
+    *("convert", "fidelity", "reproduce", "schema", "kernel", "images"),
     "doctor",
     "completion",
 )
-"""The subcommands in the order of the help; each is in the module of its name."""
+"""The core's subcommands in the order of the help; each is in the module of its name."""
 
 
 _FIRST_STEPS = """\b
@@ -75,13 +75,13 @@ class _Lazy(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return list(COMMANDS)
+        return list(command_modules())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        if cmd_name not in COMMANDS:
+        if (module := command_modules().get(cmd_name)) is None:
             return None
-        command = getattr(importlib.import_module(f"longfat.cli.{cmd_name}"), cmd_name)
+        command = load_object(f"{module}:{cmd_name}")
         assert isinstance(command, click.Command)
         return command
 
@@ -93,13 +93,27 @@ class _Lazy(click.Group):
             formatter.write_dl([(name, _short_help(name, width)) for name in names])
 
 
+def command_modules() -> dict[str, str]:
+    """Return the modules of all subcommands in the order of the help, those of products included.
+
+    Raises:
+        HostError: a product cannot be imported.
+    """
+    added = {name: command for one in products() for name, command in one.commands.items()}
+    after = {name: command.after for name, command in added.items()}
+    return {
+        name: added[name].module if name in added else f"longfat.cli.{name}"
+        for name in inserted(COMMANDS, after)
+    }
+
+
 def _short_help(name: str, width: int) -> str:
     """Return the first sentence of a subcommand's docstring, read from its source."""
-    source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    source = Path(source_of(command_modules()[name])).read_text(encoding="utf-8")
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return click.Command(name, help=ast.get_docstring(node)).get_short_help_str(width)
-    raise LookupError(f"{name}.py has no function {name}")
+    raise LookupError(f"the module of {name} has no function {name}")
 
 
 @click.group(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from rich.text import Text
 from longfat.analysis.verdict import evaluate
 from longfat.cli.completion import complete_study
 from longfat.cli.console import echo, stderr, stdout
+from longfat.cli.executors import ExecutorChoice, executor_options
 from longfat.cli.language import language_option
 from longfat.cli.options import cases_option, jobs_option, json_option, seed_option
 from longfat.cli.render.failures import failures_json, print_failures
@@ -20,7 +21,6 @@ from longfat.cli.render.progress import CaseProgress
 from longfat.cli.render.verdict import print_verdict
 from longfat.cli.selection import label_of, make_parts
 from longfat.common.atomic import write_whole
-from longfat.common.extras import need
 from longfat.errors import ExitCode
 from longfat.execution import run_batches
 from longfat.execution.cache import ResultCache
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 VERDICT = "verdict.json"
 """The file with the verdict of a study, in the folder of its runs."""
-
-_PEM = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
@@ -90,20 +88,7 @@ _PEM = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--keep-going", is_flag=True, help="Go on after a failure; list all failures at the end."
 )
-@click.option(
-    "--cluster",
-    metavar="URL",
-    help="Run on a Dask cluster: its scheduler, tcp://HOST:PORT or tls://.",
-)
-@click.option(
-    "--cluster-ca",
-    type=_PEM,
-    metavar="FILE",
-    help="Of a cluster at tls://: the certificate of its CA, in PEM; default: as Dask is "
-    "configured, like the next two.",
-)
-@click.option("--cluster-cert", type=_PEM, metavar="FILE", help="Likewise: your certificate.")
-@click.option("--cluster-key", type=_PEM, metavar="FILE", help="Likewise: its key.")
+@executor_options
 @json_option("Print one JSON object, for several studies a list of them, and write no report.")
 def run(
     studies: tuple[str, ...],
@@ -120,10 +105,7 @@ def run(
     language: LanguageChoice,
     no_cache: bool,
     keep_going: bool,
-    cluster: str | None,
-    cluster_ca: Path | None,
-    cluster_cert: Path | None,
-    cluster_key: Path | None,
+    executor: ExecutorChoice,
     as_json: bool,
 ) -> None:
     """Run the cases of each STUDY: a study file, a folder with a study.yaml, or a lab's name.
@@ -133,14 +115,7 @@ def run(
     """
     if fresh and no_cache:
         raise click.UsageError("--fresh compares with what is cached, which --no-cache bars")
-    named = {
-        "tls_ca_file": cluster_ca,
-        "tls_client_cert": cluster_cert,
-        "tls_client_key": cluster_key,
-    }
-    security = {name: str(file) for name, file in named.items() if file is not None}
-    if security and cluster is None:
-        raise click.UsageError("--cluster-ca, -cert and -key are for a cluster; add --cluster")
+    executor.check()
     found = [
         (argument, read_study(find_study(argument), language=language)) for argument in studies
     ]
@@ -164,7 +139,7 @@ def run(
         cache=None if no_cache else ResultCache(report=_print_message),
         fresh=fresh,
         keep_going=keep_going,
-        executor=None if cluster is None else _cluster(cluster, security),
+        executor=executor.make(warn=_print_message),
     )
     verdicts = [evaluate(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
     if not outcome.failures or keep_going:
@@ -203,20 +178,6 @@ def _run(
         )
     _print_message(outcome.summary())
     return outcome
-
-
-def _cluster(scheduler: str, security: Mapping[str, str]) -> Executor:
-    """Return a cluster.
-
-    Args:
-        scheduler: its scheduler's address.
-        security: the arguments of Dask's `Security` that differ from Dask's configuration.
-    """
-    need("cluster")
-    # Dask takes a while to load.
-    from longfat.execution.cluster import Cluster  # noqa: PLC0415
-
-    return Cluster(scheduler=scheduler, security=security or None, warn=_print_message)
 
 
 def _print_message(text: str) -> None:

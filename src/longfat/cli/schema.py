@@ -1,4 +1,4 @@
-"""`longfat schema`: the JSON Schema of study files, instructors' files, and a session's lines."""
+"""`longfat schema`: the JSON Schema of study files, and of a session's lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.study.schema import grading_schema, study_schema
+from longfat.study.schema import study_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,20 +20,29 @@ def _session_schema() -> dict[str, Any]:
     return session_schema()
 
 
-_SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "study": study_schema,
-    "grading": grading_schema,
     "session": _session_schema,
 }
+"""The schemas by the names of what they describe."""
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(tuple(_SCHEMAS)), default="study")
+@click.argument("kind", type=click.Choice(tuple(SCHEMAS)), default="study")
 def schema(kind: str) -> None:
     """Print the JSON Schema of study files, or of another kind of text.
 
-    The others are instructors' files (grading.yaml), and the lines to and from `longfat session`.
+    The other is the lines to and from `longfat session`.
     Editors complete and check a study by it: write it to a file, and name that in the study's
     first line, as `# yaml-language-server: $schema=study.schema.json`.
     """
-    print(json.dumps(_SCHEMAS[kind](), indent=2, ensure_ascii=False))
+    print_schema(SCHEMAS[kind]())
+
+
+def print_schema(document: Mapping[str, Any]) -> None:
+    """Print a JSON Schema.
+
+    Args:
+        document: it as plain data.
+    """
+    print(json.dumps(document, indent=2, ensure_ascii=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,11 @@ from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.formats import SUFFIXES
 from longfat.study import STUDY_FILE
 from longfat.study.labs import all_labs, find_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat.studio.extension import Extension
 
 
 @click.command()
@@ -38,36 +44,7 @@ from longfat.study.labs import all_labs, find_study
     "--new-token",
     is_flag=True,
     help="Draw another token: the URL of the last time opens nothing any more, and all browsers "
-    "are logged out. With --class: for all students and the teacher.",
-)
-@click.option(
-    "--new-link",
-    "new_links",
-    multiple=True,
-    metavar="FOLDER",
-    help="Of --class: draw another token for this student of the roster; repeatable.",
-)
-@click.option(
-    "--class",
-    "roster",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="ROSTER",
-    help="Serve a class: a link and a folder in the workspace for each student of a roster, as "
-    "`longfat grade` has it.",
-)
-@click.option(
-    "--limits",
-    metavar="LIMITS",
-    help="Of --class: such as machines=8, each=2, memory=4GB, wall=60min, disk=2GB.",
-)
-@click.option(
-    "--exercises",
-    "assignments",
-    multiple=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="LAB",
-    help="Give a lab of `longfat labs new` to everyone who works here, with its exercises to "
-    "fill in and to check; repeatable.",
+    "are logged out.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the URL and open no browser.")
 @click.option(
@@ -92,10 +69,6 @@ def studio(
     port: int | None,
     host: str,
     new_token: bool,
-    new_links: tuple[str, ...],
-    roster: Path | None,
-    limits: str | None,
-    assignments: tuple[Path, ...],
     no_browser: bool,
     i_know: bool,
     tls_cert: Path | None,
@@ -105,45 +78,46 @@ def studio(
 
     Opens a study file, a folder with a study.yaml, a MiniEdit file (.mn) or a lab.
     Ctrl-C ends the studio, and all that runs in it.
-
-    With --class, standard output gets the students' links as CSV, and the URL is that of the
-    teacher's page, which shows who is where.
     """
     need("studio")
-    from longfat.studio.serve import serve  # noqa: PLC0415  the server is that extra
-
     address = Address(
         host=host, port=port or None, i_know=i_know, tls_cert=tls_cert, tls_key=tls_key
     )
-    if roster is not None:
-        if study is not None:
-            raise InputError("--class serves a class, and opens no study: leave STUDY out")
-        from longfat.studio.classroom.limits import read_limits  # noqa: PLC0415  as below
-        from longfat.studio.classroom.serve import serve_class  # noqa: PLC0415  likewise
+    open_studio(
+        study, workspace=workspace, address=address, browser=not no_browser, new_token=new_token
+    )
 
-        serve_class(
-            root=workspace if workspace is not None else Path(),
-            roster=roster,
-            limits=read_limits(limits or ""),
-            address=address,
-            browser=not no_browser,
-            new_tokens=new_token,
-            new_links=new_links,
-            assignments=assignments,
-        )
-        return
-    if limits is not None:
-        raise InputError("--limits are those of a class: name its roster by --class")
-    if new_links:
-        raise InputError("--new-link is for a student of a class: name its roster by --class")
+
+def open_studio(
+    study: str | None,
+    *,
+    workspace: Path | None,
+    address: Address,
+    browser: bool,
+    new_token: bool,
+    extend: Callable[[Path, Path], Extension] | None = None,
+) -> None:
+    """Run the studio until a signal ends it.
+
+    Args:
+        study: the study, file or lab to open, as typed; None for none.
+        workspace: the folder that it reads and writes; None for the current one, or that of
+            the file.
+        address: where it listens.
+        browser: open it in a browser.
+        new_token: draw another token.
+        extend: as of `longfat.studio.serve.serve`; None for a studio without an extension.
+    """
+    from longfat.studio.serve import serve  # noqa: PLC0415  the server is that extra
+
     folder, query = _to_open(study, workspace)
     serve(
         workspace=folder,
         address=address,
         query=query,
-        browser=not no_browser,
+        browser=browser,
         anew=new_token,
-        assignments=assignments,
+        extend=extend,
     )
 
 

@@ -11,37 +11,35 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from longfat.common.products import Extra, inserted, products
 from longfat.errors import HostError
-
-
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """Packages that some feature needs.
-
-    Attributes:
-        feature: the feature.
-        modules: the modules that it imports, the top level only.
-    """
-
-    feature: str
-    modules: tuple[str, ...]
-
 
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
     {
-        "series": Extra("for what probes see, and other tables over time", ("pyarrow",)),
-        "report": Extra("for report.pdf", ("weasyprint",)),
-        "sql": Extra("for `longfat query`", ("duckdb", "pyarrow")),
-        "frames": Extra("for data frames", ("polars", "duckdb", "pyarrow")),
-        "cluster": Extra("for --cluster", ("distributed", "pyarrow")),
-        "studio": Extra("for `longfat studio`", ("starlette", "uvicorn", "websockets", "pyarrow")),
+        "series": Extra(
+            feature="for what probes see, and other tables over time", modules=("pyarrow",)
+        ),
+        "report": Extra(feature="for report.pdf", modules=("weasyprint",)),
+        "sql": Extra(feature="for `longfat query`", modules=("duckdb", "pyarrow")),
+        "frames": Extra(feature="for data frames", modules=("polars", "duckdb", "pyarrow")),
+        "studio": Extra(
+            feature="for `longfat studio`",
+            modules=("starlette", "uvicorn", "websockets", "pyarrow"),
+        ),
     }
 )
-"""The extras by their names."""
+"""The extras of the core by their names."""
+
+
+def all_extras() -> Mapping[str, Extra]:
+    """Return the extras by their names, with those of products."""
+    added = {name: extra for product in products() for name, extra in product.extras.items()}
+    every = {**EXTRAS, **added}
+    after = {name: extra.after for name, extra in added.items()}
+    return {name: every[name] for name in inserted(tuple(EXTRAS), after)}
 
 
 class MissingExtraError(HostError):
@@ -56,7 +54,7 @@ class MissingExtraError(HostError):
         *others, last = missing
         modules = f"{', '.join(others)} and {last} are" if others else f"{last} is"
         super().__init__(
-            f"{modules} not installed, needed {EXTRAS[name].feature}",
+            f"{modules} not installed, needed {_extra(name).feature}",
             hint=f"pip install 'longfat[{name}]'",
         )
 
@@ -66,7 +64,12 @@ class MissingExtraError(HostError):
 
 def missing_modules(name: str) -> tuple[str, ...]:
     """Return the modules of an extra that are not installed; none is imported."""
-    return tuple(one for one in EXTRAS[name].modules if importlib.util.find_spec(one) is None)
+    return tuple(one for one in _extra(name).modules if importlib.util.find_spec(one) is None)
+
+
+def _extra(name: str) -> Extra:
+    """Return an extra; only those of products need a search."""
+    return EXTRAS[name] if name in EXTRAS else all_extras()[name]
 
 
 def need(name: str) -> None:
@@ -98,7 +101,7 @@ class _Lazy:
         try:
             module = importlib.import_module(self._name)
         except ModuleNotFoundError as error:
-            for name, extra in EXTRAS.items():
+            for name, extra in all_extras().items():
                 if error.name in extra.modules:
                     raise MissingExtraError(name, (error.name,)) from None
             raise

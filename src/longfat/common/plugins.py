@@ -7,11 +7,13 @@ A package declares its extensions in its `pyproject.toml`:
 
 There are the groups `longfat.flows` (tools: classes of flows), `longfat.probes` (classes of
 probes) and `longfat.labs` (packages whose folder holds folders of labs). Kernels are found
-without entry points, in the namespace package `longfat_kernels`.
+without entry points, in the namespace package `longfat_kernels`. The group of products is read
+by `longfat.common.products`.
 
 Plug-ins are searched for when a name is used that longfat itself does not define, or when
 all names are listed. Importing the library that reads entry points takes longer than a
-short command, so it is done only where a package on Python's path has one of these groups.
+short command, so it is done only where a package on Python's path has the group; `references`
+does without it.
 
 Source: the Python Packaging User Guide, "Entry points specification" and "Recording installed
 projects".
@@ -19,6 +21,7 @@ projects".
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_GROUP = b"[longfat."
+_OURS = "[longfat."
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -107,26 +110,55 @@ def entries(group: str) -> Mapping[str, EntryPoint]:
     return _entries(group)
 
 
+def references(group: str) -> Mapping[str, str]:
+    """Return the references of a group's entry points, such as `package.module:name`, by name.
+
+    The library that reads entry points takes longer to import than this takes.
+
+    Args:
+        group: the group.
+    """
+    by_name: dict[str, str] = {}
+    for text in _declarations():
+        section = ""
+        for line in map(str.strip, text.splitlines()):
+            name, equals, reference = line.partition("=")
+            if line.startswith("["):
+                section = line
+            elif section == f"[{group}]" and equals:
+                by_name.setdefault(name.strip(), reference.strip())
+    return by_name
+
+
 @cache
 def _entries(group: str) -> Mapping[str, EntryPoint]:
-    if not any(_has_plugin(Path(folder or ".")) for folder in sys.path):
+    if not any(f"[{group}]" in text for text in _declarations()):
         return {}
     from importlib.metadata import entry_points  # noqa: PLC0415  takes 50 ms
 
     return {entry.name: entry for entry in entry_points(group=group)}
 
 
+def _declarations() -> Iterator[str]:
+    """Yield the files of entry points, of packages on Python's path, that have a group of ours."""
+    for folder in sys.path:
+        yield from _declarations_in(folder or ".")
+
+
 @cache
-def _has_plugin(folder: Path) -> bool:
-    """Return whether a package in a folder has one of longfat's groups."""
+def _declarations_in(folder: str) -> tuple[str, ...]:
+    """Return those of the packages in a folder."""
     try:
-        about = [one for one in folder.iterdir() if one.suffix in (".dist-info", ".egg-info")]
+        names = os.listdir(folder)  # noqa: PTH208  paths of hundreds of packages take time
     except OSError:  # not a folder: a zip file, or nothing
-        return False
-    for one in about:
-        try:
-            if _GROUP in (one / "entry_points.txt").read_bytes():
-                return True
-        except OSError:  # it has none
-            continue
-    return False
+        return ()
+    texts = []
+    for name in names:
+        if name.endswith((".dist-info", ".egg-info")):
+            try:
+                text = Path(f"{folder}/{name}/entry_points.txt").read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError):  # it has none
+                continue
+            if _OURS in text:
+                texts.append(text)
+    return tuple(texts)

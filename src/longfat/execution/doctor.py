@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.common.extras import EXTRAS, MissingExtraError, need
+from longfat.common.extras import MissingExtraError, all_extras, need
 from longfat.common.guard import scratch_folder
 from longfat.engine import kernel
 from longfat.engine.kernel import toolchain
@@ -58,7 +58,7 @@ def examine() -> list[Finding]:
     return [
         _processor(),
         _python(),
-        *(_extra(name) for name in EXTRAS),
+        *(_extra(name) for name in all_extras()),
         *(_program(name) for name in sorted(PACKAGES)),
         *_sandbox(),
         _tracing(),
@@ -88,7 +88,7 @@ def _extra(name: str) -> Finding:
         need(name)
     except MissingExtraError as error:
         return Finding(f"extra {name}", None, error.message, error.hint)
-    return Finding(f"extra {name}", True, f"everything is installed {EXTRAS[name].feature}")
+    return Finding(f"extra {name}", True, f"everything is installed {all_extras()[name].feature}")
 
 
 def _program(name: str) -> Finding:

@@ -18,16 +18,12 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from longfat import __version__
-from longfat.analysis.grading import seed_of
 from longfat.engine import kernel as kernels
 from longfat.errors import HostError, LongfatError
-from longfat.studio.assignments.check_counts import CheckCounts
-from longfat.studio.assignments.checks import Checks
-from longfat.studio.assignments.exercise_sheet import ExerciseSheet, Submitter
-from longfat.studio.assignments.routes import exercise_routes
 from longfat.studio.auth import AuthMiddleware, Keys, key_tag, session_of
 from longfat.studio.documents import document_routes, template_routes
 from longfat.studio.drafts import Drafts, ServerIdentity, draft_routes
+from longfat.studio.extension import Extension
 from longfat.studio.http import HttpError, JsonAnswer, bug, http_error, longfat_error, read_json
 from longfat.studio.job import JobInfo
 from longfat.studio.jobs import Jobs, job_routes
@@ -36,7 +32,7 @@ from longfat.studio.live.events import SessionInfo
 from longfat.studio.live.routes import live_routes
 from longfat.studio.live.session import LiveSessions
 from longfat.studio.packets import packet_routes
-from longfat.studio.progress import ProgressStore, progress_routes
+from longfat.studio.progress import progress_routes
 from longfat.studio.runs import run_routes
 from longfat.studio.threads import StudyReader, ThreadMiddleware, run_in_threadpool
 from longfat.studio.views import Fields, form_fields
@@ -44,13 +40,12 @@ from longfat.studio.workspace import Workspace
 from longfat.study.labs import Labs
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator
 
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import Scope
 
-    from longfat.studio.assignments.assignment import Assignment
     from longfat.studio.auth import Keys
     from longfat.studio.machine_queue import Member
 
@@ -156,11 +151,9 @@ def make_app(
     keys: Keys,
     static: Path = STATIC,
     drafts: Path | None = None,
-    counts: Path | None = None,
     member: Member | None = None,
     catalog: LabCatalog | None = None,
-    assignments: Sequence[Assignment] = (),
-    submitter: Submitter | None = None,
+    extension: Extension | None = None,
     most_bytes: float | None = None,
     caches: Path | None = None,
 ) -> Starlette:
@@ -171,11 +164,9 @@ def make_app(
         keys: what grants access.
         static: the folder of the built page.
         drafts: the folder of the drafts; None to keep them in memory.
-        counts: the file of how often exercises were checked; None to keep it in memory.
         member: the member of a class in the queue for machines; None without a class.
         catalog: the labs, where several applications share them.
-        assignments: the labs with exercises.
-        submitter: who submits the exercises; None to derive it from the workspace's name.
+        extension: what a product adds; None without one.
         most_bytes: the disk quota of the workspace; None if there is no limit.
         caches: the folder of its cached results and images; None for the user's own caches.
 
@@ -187,21 +178,16 @@ def make_app(
     Raises:
         InputError: there is no such workspace.
     """
-    given = Labs(tuple(one.given for one in assignments))
-    ours = Workspace(workspace, labs=given, most_bytes=most_bytes, caches=caches)
+    extension = extension or Extension()
+    ours = Workspace(workspace, labs=Labs(extension.labs), most_bytes=most_bytes, caches=caches)
     if member is not None:
         ours.stores.has_machine = lambda: member.queue.state(member.name)[0] > 0
-    name = ours.root.name
-    submitter = submitter or Submitter(name=name, folder=name, seed=seed_of(name))
-    sheets = {one.name: ExerciseSheet(one, ours, submitter) for one in assignments}
     drawing = threading.Lock()
     jobs = Jobs(ours, drawing=drawing, member=member)
     sessions = LiveSessions(workspace=ours, member=member)
-    labs = catalog or LabCatalog(ours.labs, with_exercises=sheets)
-    check_counts = CheckCounts(counts)
-    progress = ProgressStore(ours, counts=check_counts)
+    part = extension.part(ours, member=member)
+    labs = catalog or LabCatalog(ours.labs, with_exercises=part.lab_files)
     reader = StudyReader()
-    checks = Checks(sheets, progress=progress, counts=check_counts, member=member)
     server: ServerIdentity = {
         "instance": secrets.token_hex(8),
         "workspace": keys.workspace,
@@ -219,24 +205,24 @@ def make_app(
             yield
         finally:
             await run_in_threadpool(jobs.close)
-            await run_in_threadpool(checks.close)
+            await run_in_threadpool(part.close)
             await run_in_threadpool(sessions.close)
 
     def stop() -> None:
         jobs.stop()
-        checks.stop()
+        part.stop()
         sessions.stop()
 
     files = _PageFiles(directory=static, check_dir=False)
     app = Starlette(
         routes=[
             Route("/api/state", state, methods=["GET"]),
-            *document_routes(ours, reader=reader, member=member, sheets=sheets),
+            *document_routes(ours, reader=reader, member=member, lab_files=part.lab_files),
             *template_routes(),
             *draft_routes(Drafts(drafts, disk=ours.disk), server=server),
             *lab_routes(labs),
-            *progress_routes(progress),
-            *exercise_routes(checks, progress.pages),
+            *progress_routes(part.progress),
+            *part.routes,
             *job_routes(jobs),
             *run_routes(ours, drawing=drawing),
             *packet_routes(ours, sessions),
@@ -254,7 +240,7 @@ def make_app(
         lifespan=lifespan,
     )
     app.state.stop = stop
-    app.state.progress = progress
+    app.state.progress = part.progress
     return app
 
 

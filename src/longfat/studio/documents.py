@@ -15,7 +15,6 @@ from starlette.routing import BaseRoute, Route
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
 from longfat.model.fields import fields_of
-from longfat.studio.assignments.exercise_sheet import RESERVE_BYTES
 from longfat.studio.formats import (
     OPENED_SUFFIXES,
     STUDY_SUFFIXES,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from longfat.studio.assignments.exercise_sheet import ExerciseSheet
+    from longfat.studio.extension import LabFiles
     from longfat.studio.formats import FileEntry
     from longfat.studio.http import JsonAnswer, RequestBody
     from longfat.studio.machine_queue import Member
@@ -177,19 +176,19 @@ class Documents:
     Args:
         workspace: the folder.
         machines: the queue for machines, to run a Mininet script.
-        sheets: the files of labs with exercises, by the labs' names.
+        lab_files: the user's files of labs, by the labs' names.
     """
 
     def __init__(
         self,
         workspace: Workspace,
         machines: MachineAccess,
-        sheets: Mapping[str, ExerciseSheet] = MappingProxyType({}),
+        lab_files: Mapping[str, LabFiles] = MappingProxyType({}),
     ) -> None:
         self._workspace = workspace
         self._guarded = GuardedFiles(workspace, most_bytes=_MAX_BYTES)
         self._machines = machines
-        self._sheets = sheets
+        self._lab_files = lab_files
 
     def files(self) -> list[FileEntry]:
         """Return the files that can be opened."""
@@ -205,7 +204,7 @@ class Documents:
         is_study = suffix_of(path) in STUDY_SUFFIXES
         text, version = self._guarded.read(path)
         opened = import_text(text, name=PurePosixPath(path).name, machines=self._machines)
-        labs = (name for name, one in self._sheets.items() if one.study_path == path)
+        labs = (name for name, files in self._lab_files.items() if files.study_path == path)
         opened["lab"] = next(labs, None)
         if is_study:
             opened["path"], opened["version"] = path, version
@@ -214,14 +213,14 @@ class Documents:
     def open_lab(self, name: str) -> OpenedDocument:
         """Open a lab's study.
 
-        For a lab with exercises it is the student's own file.
+        For a lab with files of the user's own it is one of these.
 
         Raises:
             InputError: there is no such lab.
         """
-        if sheet := self._sheets.get(name):
-            sheet.begin()
-            return self.open_file(sheet.study_path)
+        if files := self._lab_files.get(name):
+            files.begin()
+            return self.open_file(files.study_path)
         text = read_text(self._workspace.labs.find(name).study_file)
         return {**unsaved_document(name, text), "lab": name}
 
@@ -243,10 +242,8 @@ class Documents:
             HttpError: the workspace is full.
         """
         found, warnings = from_study(text, name=path, suffix=suffix_of(path))
-        of_a_lab = any(path in one.paths for one in self._sheets.values())
-        version = self._guarded.write(
-            path, found, base=base, reserve_bytes=RESERVE_BYTES if of_a_lab else 0
-        )
+        reserves = (one.reserve_bytes for one in self._lab_files.values() if path in one.paths)
+        version = self._guarded.write(path, found, base=base, reserve_bytes=next(reserves, 0))
         return {"path": path, "version": version, "warnings": list(warnings)}
 
     def delete(self, path: str) -> None:
@@ -294,7 +291,7 @@ def document_routes(
     *,
     reader: StudyReader,
     member: Member | None = None,
-    sheets: Mapping[str, ExerciseSheet] = MappingProxyType({}),
+    lab_files: Mapping[str, LabFiles] = MappingProxyType({}),
 ) -> list[BaseRoute]:
     """Return the routes of documents.
 
@@ -302,10 +299,10 @@ def document_routes(
         workspace: the folder.
         reader: reads studies.
         member: the member of a class in the queue for machines; None without a class.
-        sheets: the files of labs with exercises, by the labs' names.
+        lab_files: the user's files of labs, by the labs' names.
     """
     access = MachineAccess(member)
-    documents = Documents(workspace, access, sheets)
+    documents = Documents(workspace, access, lab_files)
     # A Mininet script runs in a machine of up to 1 GB.
     conversions = asyncio.Semaphore(MAX_CONVERSIONS)
 

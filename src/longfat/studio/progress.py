@@ -18,7 +18,6 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from longfat.common.decoding import Decoder, parse_json
 from longfat.errors import InputError
-from longfat.studio.assignments.events import ExerciseEvent
 from longfat.studio.broadcast import Pages
 from longfat.studio.http import JsonAnswer, asked_name, read_json
 from longfat.studio.threads import run_in_threadpool
@@ -243,24 +242,38 @@ class Counts(Protocol):
         """Return how often each exercise of a lab was checked, by its name."""
 
 
+class NoCounts:
+    """The counts of a studio without exercises."""
+
+    def labs(self) -> list[str]:
+        """Return no lab."""
+        return []
+
+    def checks(self, lab: str) -> dict[str, int]:
+        """Return no exercise."""
+        del lab
+        return {}
+
+
 class ProgressStore:
     """The progress in all labs of a workspace; from any thread.
 
     Args:
         workspace: the workspace.
-        counts: how often exercises were checked.
+        counts: how often exercises were checked; None for a studio without exercises.
 
     Attributes:
         pages: the pages that are notified of each change.
     """
 
-    def __init__(self, workspace: Workspace, *, counts: Counts) -> None:
+    def __init__(self, workspace: Workspace, *, counts: Counts | None = None) -> None:
         self._workspace = workspace
-        self._counts = counts
+        self._counts = counts or NoCounts()
         self._lock = threading.Lock()
         # By lab, kind and key: the page that changed an entry last, and its number for that.
         self._numbers: dict[tuple[str, str, str], tuple[str, int]] = {}
-        self.pages: Pages[ProgressEvent | ExerciseEvent] = Pages()
+        # Products send events of their own, too.
+        self.pages: Pages[Mapping[str, object]] = Pages()
 
     def read(self, lab: str) -> LabProgress:
         """Return the progress in a lab; an unreadable file counts as none.

@@ -24,11 +24,11 @@ import uvicorn
 from longfat.errors import HostError, InputError
 from longfat.studio.address import FIRST_PORT, Address
 from longfat.studio.app import STATIC, make_app
-from longfat.studio.assignments.assignment import read_assignments
 from longfat.studio.auth import Keys, our_hosts
 from longfat.studio.browser_sessions import BrowserSessions
 from longfat.studio.connections import Connections, HeadDeadlineProtocol, accept_all
 from longfat.studio.credentials import ONLY_USER, Credentials, ServerProof, Tokens, new_token
+from longfat.studio.extension import Extension
 from longfat.studio.state import WorkspaceState, workspace_id
 from longfat.studio.workspace import Workspace
 
@@ -50,7 +50,7 @@ def serve(
     query: Mapping[str, str],
     browser: bool,
     anew: bool = False,
-    assignments: Sequence[Path] = (),
+    extend: Callable[[Path, Path], Extension] | None = None,
     static: Path = STATIC,
 ) -> None:
     """Run the studio until a signal ends it.
@@ -61,11 +61,12 @@ def serve(
         query: parameters of the page's URL, such as a file to open.
         browser: open the URL in a browser.
         anew: generate a new token, even if the last one could be used; all sessions end.
-        assignments: the folders of labs with exercises.
+        extend: called with the workspace and the folder of its state; returns what a product
+            adds. None for a studio without an extension.
         static: the folder of the built page.
 
     Raises:
-        InputError: a lab with exercises is invalid, the address is not allowed or not local, or
+        InputError: a lab of the extension is invalid, the address is not allowed or not local, or
             there is no such workspace.
         HostError: the page is not built, the port is taken, or a studio of this workspace
             is already running.
@@ -73,8 +74,9 @@ def serve(
     address.check()
     check_page(static)
     root = Workspace(workspace).root
-    given = read_assignments(assignments, workspace=root)
-    with WorkspaceState(root) as state, listening_at(address, state.last_port) as listening:
+    own_state = WorkspaceState(root)
+    extension = None if extend is None else extend(root, own_state.folder)
+    with own_state as state, listening_at(address, state.last_port) as listening:
         port = listening.getsockname()[1]
         secure = address.tls_cert is not None
         credentials = _credentials(state, address, anew=anew)
@@ -91,8 +93,7 @@ def serve(
             keys=keys,
             static=static,
             drafts=state.folder / "drafts",
-            counts=state.folder / "checks.json",
-            assignments=given,
+            extension=extension,
         )
         token = credentials.tokens.token_of(ONLY_USER)
         url = url_of(address.host, port, secure=secure, query={**query, "token": token})

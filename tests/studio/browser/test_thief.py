@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.longfat_class.studio.browser.test_class import Class, page_of
 from tests.studio.browser.acts import add, node, panel, turn_to
 from tests.studio.browser.conftest import Studio, watched_page
-from tests.studio.browser.test_class import Class, page_of
 from tests.studio.browser.thief import Thief, free_port, thief_at
 
 pytestmark = pytest.mark.slow

@@ -1,0 +1,1 @@
+"""Classes and exercises in the studio."""

@@ -1,0 +1,5 @@
+"""The browser of the studio's tests."""
+
+from tests.studio.browser.conftest import browser
+
+__all__ = ["browser"]
