@@ -25,7 +25,7 @@ SLOW_TESTS = frozenset(
     for line in (REPOSITORY / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 )
-"""Functions, as `tests/file.py::test_name`, that `make test` leaves to `make test-slow`."""
+"""Functions, as the file and `::` and the name, that `make test` leaves to `make test-slow`."""
 
 MAX_REPEATS = 2
 MIN_SLOWER_RATIO = 1.2

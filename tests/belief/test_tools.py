@@ -138,7 +138,7 @@ def test_an_idle_iperf3_measures_what_a_spinning_one_does(
     assert figures["bits_per_second"] > 3e9
     for name, value in _figures(spinning).items():
         # A window's last step is a matter of one ACK more or less.
-        tolerance = 0.05 if name.startswith("max_snd") else 0.005
+        tolerance = 0.1 if name.startswith("max_snd") else 0.005
         assert figures[name] == pytest.approx(value, rel=tolerance), name
     # The spinning one starts up to a turn later and so ends later, never by a jiffy.
     assert abs(idle.virtual_s - spinning.virtual_s) < 0.01

@@ -75,7 +75,8 @@ def chain(rates: list[str], *, kernel: str, frames: bool = False) -> Network:
     """Return two hosts with links of these rates between them, behind a link that takes no time."""
     net = longfat.Network(kernel=kernel, frames=frames)
     ends = net.host("h1", "10.0.0.1/8"), net.host("h2", "10.0.0.2/8")
-    nodes = [*(net.switch(f"s{number}") for number in range(1, len(rates) + 1)), ends[1]]
+    switches = [net.switch(f"s{number}").name for number in range(1, len(rates) + 1)]
+    nodes = [*switches, ends[1].name]
     net.link(ends[0], nodes[0])
     for a, b, rate in zip(nodes, nodes[1:], rates, strict=False):
         net.link(a, b, rate=rate, queue="100MB")

@@ -70,9 +70,9 @@ QUESTIONS = {
     # What iperf3 counts in each interval is what it counts in all.
     "select count(*) as n from (select run, sum(bytes) as b from intervals group by run) "
     'natural join results where b = "bulk.sent_bytes"': [{"n": 4}],
-    # The probe's metric is the peak of the queue in which packets wait, which is the tbf.
+    # The probe's metric is the peak of the queue in which packets wait, which is the wire.
     "select count(*) as n from (select run, max(backlog_bytes) as peak from series_queue "
-    "where qdisc = 'tbf' group by run) natural join results where peak = \"queue.peak_bytes\"": [
+    "where qdisc = 'wire' group by run) natural join results where peak = \"queue.peak_bytes\"": [
         {"n": 4}
     ],
     "select distinct case_name, probe, seed from series_queue where case_name = 'reno-10ms'": [
@@ -118,7 +118,7 @@ def check_frames(study: package.StudyRuns, study_file: Path) -> None:
 
     rows = study.series("queue")
     assert rows.columns[:5] == ["case", "seed", "cc", "rtt_s", "time_s"]
-    peaks = rows.filter(pl.col("qdisc") == "tbf").group_by("case", maintain_order=True)
+    peaks = rows.filter(pl.col("qdisc") == "wire").group_by("case", maintain_order=True)
     found = dict(peaks.agg(pl.col("backlog_bytes").max()).iter_rows())
     assert found == dict(zip(frame["case"], frame["queue.peak_bytes"], strict=True))
     with pytest.raises(InputError, match="no case has a probe 'quue'; did you mean 'queue'"):

@@ -54,7 +54,7 @@ def run(
 def rates_bps(found: Run) -> dict[float, float]:
     """Return what left the bottleneck in each 10 ms, in bit/s, by the end of that time."""
     table = found.series("queue").to_pylist()
-    sent = [(row["time_s"], row["sent_bytes"]) for row in table if row["qdisc"] == "tbf"]
+    sent = [(row["time_s"], row["sent_bytes"]) for row in table if row["qdisc"] == "wire"]
     return {
         round(now_s, 2): (after - before) * 8 / (now_s - then_s)
         for (then_s, before), (now_s, after) in itertools.pairwise(sent)
@@ -72,12 +72,13 @@ def test_a_rate_changes_at_its_time(kernel: str, tmp_path: Path) -> None:
     packet_bps = 2 * 1514 * 8 / 0.01  # two packets more or less in 10 ms
     for end_s, rate_bps in ((2.99, 20e6), (3.0, 20e6), (3.02, 5e6), (4.99, 5e6), (5.02, 20e6)):
         assert rates[end_s] == pytest.approx(rate_bps, abs=packet_bps), end_s
-    # The first 10 ms hold what the bucket had: 10,000 bytes at most.
-    assert rates[3.01] < 5e6 + packet_bps + 10_000 * 8 / 0.01
+    assert rates[3.01] == pytest.approx(5e6, abs=packet_bps)
     script = (found.folder / "commands.sh").read_text().splitlines()
     at = script.index("# t=5.000000")
     assert script[at - 1] == "sleep 3"
-    assert script[at + 1].startswith("tc qdisc change dev s1-eth2 parent 1: handle 2: tbf rate 5mb")
+    assert script[at + 1].startswith(
+        "tc qdisc change dev s1-eth2 parent 1: handle 2: wire rate 5mb"
+    )
     assert load_run(found.folder).event_times == found.event_times
 
 

@@ -129,6 +129,9 @@ def test_flows_start_at_their_times(tmp_path: Path, make_case: MakeCase) -> None
 
 def test_the_script_of_a_run_does_it_again(tmp_path: Path, make_case: MakeCase) -> None:
     case = make_case(ping(count=3), root=("tc qdisc add dev s1-eth2 root netem delay 20ms",))
+    case = dataclasses.replace(
+        case, network=dataclasses.replace(case.network, cold_neighbours=True)
+    )
     run = run_case(case, name="case", out=tmp_path)
     script = (run.folder / "commands.sh").read_text()
     hosts = Host(name="a", address="10.9.0.1/24"), Host(name="b", address="10.9.0.2/24")

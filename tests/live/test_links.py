@@ -41,7 +41,8 @@ def test_each_direction_has_its_own_properties(kernel: str, make_network: MakeNe
         queue="200KB",
         reverse={"rate": 10_000_000, "delay": 0.03},
     )
-    assert rtt_s(net) == pytest.approx(0.040, rel=1e-3)
+    wires_s = 98 * 8 / 40e6 + 98 * 8 / 10e6
+    assert rtt_s(net) == pytest.approx(0.040 + wires_s, rel=1e-4)
     assert rate_bps(host(net, "h1"), "h2") == pytest.approx(38e6, rel=0.05)
     assert rate_bps(host(net, "h2"), "h1") == pytest.approx(9.5e6, rel=0.1)
     shown = net.run("tc qdisc show dev s1-eth2").stdout
@@ -250,7 +251,7 @@ def test_what_tc_refuses_leaves_the_link_as_it_was(make_network: MakeNetwork) ->
         link.change(qdisc="pfofi")
     link.change(qdisc="fq_codel")
     assert "fq_codel" in net.run("tc qdisc show dev s1-eth2").stdout
-    assert rtt_s(net) == pytest.approx(0.020, rel=1e-3)
+    assert rtt_s(net) == pytest.approx(0.020 + 2 * 98 * 8 / 20e6, rel=1e-4)
 
 
 def test_words_that_tc_refuses_are_told_with_their_link(make_network: MakeNetwork) -> None:

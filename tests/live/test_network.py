@@ -251,7 +251,7 @@ def test_a_network_is_saved_and_opened_again(tmp_path: Path, make_network: MakeN
     with Network.open(path) as again:
         assert again.case() == net.case()
         assert host(again, "h1").sysctl("net.ipv4.tcp_rmem") == "10240\t87380\t52428800"
-        assert host(again, "h1").ping("h2", count=3)["min_s"] == pytest.approx(0.033, rel=1e-3)
+        assert host(again, "h1").ping("h2", count=3)["min_s"] == pytest.approx(0.033, rel=5e-3)
         rate_bps = host(again, "h1").iperf3("h2", time=2)["receiver_bps"]
         assert rate_bps == pytest.approx(measured, rel=0.05)
         assert rate_bps == pytest.approx(19e6, rel=0.1)

@@ -89,7 +89,7 @@ def test_number_at_the_source_is_the_value(name: str, tmp_path: Path) -> None:
         tcp = {"retransmits", "max_cwnd_bytes", "min_rtt_s", "mean_rtt_s", "max_rtt_s"}
         assert compared == direct - tcp
     else:
-        assert compared == direct - {"jitter_s", "loss"}
+        assert compared == direct - {"jitter_s", "loss", "completion_s"}
 
 
 def test_number_at_the_source_of_ping_and_programs(tmp_path: Path) -> None:

@@ -134,13 +134,13 @@ def test_a_change_comes_from_what_the_link_does_then(tmp_path: Path) -> None:
     assert typed(steps(events, tmp_path)) == [
         (
             10.0,
-            f"{tc} change dev s1-eth2 parent 1: handle 2: tbf rate 5mbit burst 10000 limit 30000",
+            f"{tc} change dev s1-eth2 parent 1: handle 2: wire rate 5mbit limit 30000 cut 2500",
         ),
         (12.0, f"{tc} change dev s1-eth2 root handle 1: netem limit 1000000000 delay 10ms loss 1%"),
         # The rate comes back first, and with it the queue.
         (
             15.0,
-            f"{tc} change dev s1-eth2 parent 1: handle 2: tbf rate 20mbit burst 10000 limit 151400",
+            f"{tc} change dev s1-eth2 parent 1: handle 2: wire rate 20mbit limit 151400 cut 10000",
         ),
         (15.0, f"{tc} del dev s1-eth2 parent 1:"),
         (15.0, f"{tc} change dev s1-eth2 root handle 1: netem limit 1000000000 delay 20ms loss 1%"),
@@ -225,7 +225,7 @@ MISTAKES = {
         "events[0].root: s2-eth2 has no netem at root by then (there is: nothing)"
     ),
     "{at: 1s, root: tc qdisc change dev s1-eth2 root tbf rate 1mbit}": (
-        "s1-eth2 has no tbf at root by then (there is: netem at root, tbf at parent 1:)"
+        "s1-eth2 has no tbf at root by then (there is: netem at root, wire at parent 1:)"
     ),
     "{at: 1s, partition: [[h1], [h1, s2]]}": "events[0].partition: h1 is written twice",
     "{at: 1s, partition: [[h1], [s2]]}": "events[0].partition: s1 is linked with nodes of several",

@@ -115,7 +115,7 @@ NETWORK = [
         "{hosts: {h2345678: 10.0.0.1/8}, hots: 1}",
         "2:42: network.hots",
         "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links, testbed, "
-        "setup, frames)",
+        "setup, frames, cold_neighbours)",
     ),
 ]
 
@@ -128,7 +128,7 @@ LINKS = [
      "(such as {rate: 1gbit})"),
     ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
      "rate, delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, "
-     "queue, qdisc, mtu, "
+     "queue, burst, qdisc, mtu, "
      "offloads, addresses, to)"),
     ("[s1, h2, {delay: 20}]", "[2].delay", "'20' has no unit: write a number with s, ms, us, ns "
      "or min, such as 20ms"),
@@ -164,7 +164,7 @@ LINKS = [
     ("[s1, h2, {to: {h3: {rate: 1gbit}}}]", "[2].to.h3", "'h3' is no end of this link: write s1 "
      "or h2"),
     ("[s1, h2, {to: {h2: {mtu: 1}}}]", "[2].to.h2.mtu", "unknown field 'mtu' (there are: rate, "
-     "delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, queue, "
+     "delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, queue, burst, "
      "qdisc)"),
     ("[s1, h2, {rate: 1gbit, to: {s1: {rate: , queue: 1MB}}}]", "[2].to.s1.queue", "there is a "
      "queue and no rate for packets to wait for: write a rate"),

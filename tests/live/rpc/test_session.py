@@ -41,7 +41,7 @@ def test_a_network_is_built_changed_and_used(start: Start) -> None:
     link = program.call("network.link", a="h4", b="s1", rate="10mbit", delay=0.005)
     assert link == {"link": 4, "a": "h4-eth0", "b": "s1-eth4"}
     assert program.call("host.ping", host="h4", target="h1", count=2)["metrics"]["min_s"] == (
-        pytest.approx(0.01, rel=0.01)
+        pytest.approx(0.01 + 2 * 98 * 8 / 10e6, rel=1e-4)
     )
     program.call("link.change", link=4, delay="50ms", reverse={"delay": "1ms"})
     measured = program.call("host.ping", host="h4", target="h1", count=2)
