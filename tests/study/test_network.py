@@ -164,8 +164,8 @@ LINKS = [
     ("[s1, h2, {to: {h3: {rate: 1gbit}}}]", "[2].to.h3", "'h3' is no end of this link: write s1 "
      "or h2"),
     ("[s1, h2, {to: {h2: {mtu: 1}}}]", "[2].to.h2.mtu", "unknown field 'mtu' (there are: rate, "
-     "delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, queue, burst, "
-     "qdisc)"),
+     "delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, queue, "
+     "burst, qdisc)"),
     ("[s1, h2, {rate: 1gbit, to: {s1: {rate: , queue: 1MB}}}]", "[2].to.s1.queue", "there is a "
      "queue and no rate for packets to wait for: write a rate"),
     ("[s1, h2, {rate: 1gbit, queue: 1MB, to: {s1: {rate: }}}]", "[2].queue", "there is a queue "
