@@ -13,6 +13,7 @@ from longfat.model.traffic import Iperf3, Transfer
 from longfat.study.check import check_text
 
 ECN = Command(node="h1", line="sysctl -w net.ipv4.tcp_ecn=1")
+DCTCP = Command(node="h2", line="sysctl -w net.ipv4.tcp_congestion_control=dctcp")
 
 
 def case(*setup: Command, qdisc: str | None = None, kernel: str = "6.1", **flow: object) -> Case:
@@ -31,13 +32,18 @@ def case(*setup: Command, qdisc: str | None = None, kernel: str = "6.1", **flow:
     [
         (case(), []),
         (case(congestion="bbr", qdisc="codel"), []),
-        (case(ECN, congestion="dctcp", qdisc="codel ecn ce_threshold 1ms"), []),
-        (case(ECN, congestion="dctcp", qdisc="fq_codel"), []),
-        (case(congestion="dctcp", qdisc="codel ecn"), ["h1, which connects, does not ask for ECN"]),
-        (case(ECN, congestion="dctcp", qdisc="codel"), ["no queue from h1 to h2 sets any"]),
-        (case(ECN, congestion="dctcp", qdisc="fq"), ["no queue from h1 to h2 sets any"]),
+        (case(DCTCP, congestion="dctcp", qdisc="codel ecn ce_threshold 1ms"), []),
+        (case(DCTCP, congestion="dctcp", qdisc="fq_codel"), []),
+        (case(ECN, congestion="dctcp", qdisc="fq_codel"), ["its connection has no ECN"]),
+        (case(ECN, congestion="dctcp", qdisc="fq_codel", reverse=True), []),
+        (
+            case(congestion="dctcp", qdisc="codel ecn"),
+            ["its connection has no ECN, so it behaves as Reno"],
+        ),
+        (case(DCTCP, congestion="dctcp", qdisc="codel"), ["no queue from h1 to h2 sets any"]),
+        (case(DCTCP, congestion="dctcp", qdisc="fq"), ["no queue from h1 to h2 sets any"]),
         (case(ECN, congestion="dctcp", reverse=True), ["no queue from h2 to h1 sets any"]),
-        (case(ECN, congestion="prague", qdisc="codel ecn"), ["prague is in no release of Linux"]),
+        (case(DCTCP, congestion="prague", qdisc="codel ecn"), ["prague is in no release of Linux"]),
         (case(window_bytes=212_992), []),
         (case(window_bytes=40 << 20), ["a window of 40MB is cut to 208KB, which is net.core.rmem"]),
         (
@@ -53,7 +59,7 @@ def case(*setup: Command, qdisc: str | None = None, kernel: str = "6.1", **flow:
         (case(qdisc="dualpi2"), ['since 6.17, and the kernel is 6.1: write `kernel: "7.2"`']),
         (case(qdisc="dualpi2", kernel="7.2.12"), []),
         # A line that is not understood may do all of it.
-        (case(Command(node="h1", line="sh ecn.sh tcp_ecn"), congestion="dctcp"), []),
+        (case(Command(node="h2", line="sh x.sh tcp_congestion_control"), congestion="dctcp"), []),
     ],
 )
 def test_warnings(studied: Case, parts: list[str]) -> None:

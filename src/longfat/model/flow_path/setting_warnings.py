@@ -15,7 +15,7 @@ from longfat.model.flow_path.flow_path import (
     interface_lines,
     sender_and_receiver,
 )
-from longfat.model.flow_path.setup_lines import sysctl
+from longfat.model.flow_path.setup_lines import sysctl, sysctl_word
 from longfat.model.kinds import Size
 from longfat.model.traffic.bulk import Bulk
 from longfat.model.typed_line import NotUnderstoodError
@@ -83,16 +83,17 @@ def setting_warnings(case: Case) -> Iterator[tuple[int | None, str]]:
 
 def _ecn_problems(case: Case, flow: Bulk) -> Iterator[str]:
     try:
-        asked = sysctl(case.setup, flow.source, "net.ipv4.tcp_ecn")
+        has_ecn = _negotiates_ecn(case, flow)
         interfaces = egress_interfaces(case.network, *sender_and_receiver(flow)) or []
         qdiscs = [line.qdisc for _, name in interfaces for line in interface_lines(case, name)]
     except NotUnderstoodError:
         return
-    if asked is None or asked[0] not in _ASKING:
+    if not has_ecn:
         yield (
-            f"{flow.congestion} slows down by ECN marks, and {flow.source}, which connects, does "
-            "not ask for ECN: without marks it behaves as Reno; set it up by"
-            f" `{flow.source}: sysctl -w net.ipv4.tcp_ecn=1`"
+            f"{flow.congestion} slows down by ECN marks, and its connection has no ECN, so it"
+            " behaves as Reno: Linux accepts ECN from such a connection where the other end has"
+            f" the same default; set up `[{flow.source}, {flow.target}]: sysctl -w"
+            f" net.ipv4.tcp_congestion_control={flow.congestion}`"
         )
     if not any(map(_marks, qdiscs)):
         yield (
@@ -106,6 +107,27 @@ def _series(kernel: str) -> tuple[int, int]:
     """Return the series of a kernel's version; one above all others where it names none."""
     numbers = _SERIES.match(kernel)
     return (int(numbers[1]), int(numbers[2])) if numbers else (10**6, 0)
+
+
+def _negotiates_ecn(case: Case, flow: Bulk) -> bool:
+    """Return whether a flow with DCTCP or its like has ECN (tests/belief/test_ecn.py).
+
+    A socket that has DCTCP before it connects marks its SYN as ECT, which Linux refuses unless
+    the listener has such a control, too. iperf3 connects first, and so does the receiver of a
+    reversed transfer: it asks for ECN by tcp_ecn, as any other.
+
+    Raises:
+        NotUnderstoodError: a set-up line cannot be read with certainty.
+    """
+    controls = [
+        sysctl_word(case.setup, host, "net.ipv4.tcp_congestion_control")
+        for host in (flow.source, flow.target)
+    ]
+    if flow.tool == "transfer" and not flow.reverse:
+        return controls[1] in ECN_CONTROLS
+    asked = sysctl(case.setup, flow.source, "net.ipv4.tcp_ecn")
+    asks = asked is not None and asked[0] in _ASKING
+    return asks or all(control in ECN_CONTROLS for control in controls)
 
 
 def _marks(qdisc: Qdisc) -> bool:
