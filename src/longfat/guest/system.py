@@ -78,13 +78,17 @@ class _Timespec(ctypes.Structure):
     _fields_ = (("tv_sec", ctypes.c_long), ("tv_nsec", ctypes.c_long))
 
 
+# UML's timers fire a nanosecond late: itimer_next_event() in arch/um/kernel/time.c.
+_LATENESS_NS = 1
+
+
 def sleep_until(when_ns: int) -> None:
     """Sleep until a moment of the monotonic clock, in nanoseconds, by clock_nanosleep(2).
 
     Sleeping for a time would read the clock first, and end some nanoseconds
     sooner or later with what was done before.
     """
-    seconds, nanoseconds = divmod(when_ns, 1_000_000_000)
+    seconds, nanoseconds = divmod(when_ns - _LATENESS_NS, 1_000_000_000)
     moment = _Timespec(seconds, nanoseconds)
     while _libc.clock_nanosleep(_CLOCK_MONOTONIC, _TIMER_ABSTIME, ctypes.byref(moment), None):
         pass  # a signal
@@ -103,7 +107,8 @@ def timer_descriptor() -> int:
 
 def set_timer(descriptor: int, when_ns: int) -> None:
     """Let a timer fire at a moment of the monotonic clock, in nanoseconds; never, if 0."""
-    times = _Itimerspec(_Timespec(0, 0), _Timespec(*divmod(when_ns, 1_000_000_000)))
+    early_ns = max(0, when_ns - _LATENESS_NS)
+    times = _Itimerspec(_Timespec(0, 0), _Timespec(*divmod(early_ns, 1_000_000_000)))
     _check(_libc.timerfd_settime(descriptor, _TIMER_ABSTIME, ctypes.byref(times), None))
 
 
