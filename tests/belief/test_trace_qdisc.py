@@ -14,7 +14,7 @@ from longfat.live import Network
 from longfat.model.trace import Row, Trace, parse_trace
 from longfat.model.traced_links import CONTROL
 
-# Programs sleep until a time, and timers are served, at steps of the clock of 256 ns.
+# A program that sleeps until a time reads the clock now and then, which takes 256 ns.
 EXACT_NS = 3_000
 
 BEGIN_NS = 5 * 10**9
