@@ -92,8 +92,10 @@ def some_qdiscs(kind: str) -> list[Qdisc]:
 
 
 def test_tc_shows_what_a_line_says(boot: Boot, each_kernel: Kernel) -> None:
-    some = [qdisc for kind in KINDS for qdisc in some_qdiscs(kind)]
-    assert len(set(some)) > 3 * len(KINDS)
+    # `wire` needs a library of ours, which this shell does not have: see test_wire.py.
+    kinds = [kind for kind in KINDS if kind != "wire"]
+    some = [qdisc for kind in kinds for qdisc in some_qdiscs(kind)]
+    assert len(set(some)) > 3 * len(kinds)
     for qdisc, seen in zip(some, show(boot, each_kernel, some), strict=True):
         assert (seen["kind"], seen["handle"]) == (qdisc.kind, qdisc.handle)
         wanted = expected(qdisc)
