@@ -43,8 +43,8 @@ def routed(*, prefix: str = "10.0.", length: int = 24, last: str = ".") -> Netwo
 
 
 def test_each_neighbour_on_the_way_and_back() -> None:
-    found = [tuple(one)[:3] for one in needed_neighbours(routed(), [("h1", "h2"), ("h1", "h2")])]
-    assert found == [
+    handovers = needed_neighbours(routed(), [("h1", "h2"), ("h1", "h2")])
+    assert [tuple(handover)[:3] for handover in handovers] == [
         ("h1", "h1-eth0", "10.0.1.9"),
         ("r", "r-eth1", "10.0.2.1"),
         ("h2", "h2-eth0", "10.0.2.9"),
@@ -53,8 +53,8 @@ def test_each_neighbour_on_the_way_and_back() -> None:
 
 
 def test_a_way_that_routes_do_not_give_needs_none() -> None:
-    found = needed_neighbours(routed(), [("h1", "h3")])
-    assert [one.host for one in found] == ["h1", "r"]  # h3 knows no way back
+    handovers = needed_neighbours(routed(), [("h1", "h3")])
+    assert [handover.host for handover in handovers] == ["h1", "r"]  # h3 knows no way back
 
 
 @pytest.mark.parametrize(
