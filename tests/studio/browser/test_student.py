@@ -28,7 +28,7 @@ def draw_lab_8(page: Page) -> None:
     fill(page, "Rate", "10gbit", at=there)
     fill(page, "Delay", "20ms", at=there)
     fill(page, "Queue", "25000000", at=there)
-    expect(there).to_contain_text("tc qdisc add dev s1-eth2 parent 1: handle 2: tbf rate 10gbit")
+    expect(there).to_contain_text("tc qdisc add dev s1-eth2 parent 1: handle 2: wire rate 10gbit")
 
 
 def set_buffers(page: Page, host: str) -> None:
