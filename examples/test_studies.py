@@ -33,7 +33,7 @@ def run(name: str | Path, cwd: Path) -> dict[str, Any]:
 
 def test_a_page_load(tmp_path: Path) -> None:
     metrics = run("page", tmp_path)["slow"]["metrics"]
-    # 500 KB from slow start over a line of 20 Mbit/s and 40 ms; hosts know each other, and no burst is free.
+    # 500 KB from slow start over a line of 20 Mbit/s and 40 ms, whose ends know each other.
     assert metrics["page.load_s"] == pytest.approx(0.450471, rel=0.01)
     assert metrics["tcp.peak_rtt_s"] > 0.04
 

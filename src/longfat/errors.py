@@ -6,6 +6,7 @@ traceback. Anything else that escapes is a bug of ours.
 
 * `InputError`: what the user wrote is wrong (exit code 2). It carries the
   `Place` in the file where one is known.
+* `FlowFailedError`: a flow failed, or succeeded, against expectation (exit code 1).
 * `HostError`: the host lacks something (exit code 3). It carries the
   command that fixes it where one is known.
 * `MachineError`: a machine failed to boot, stalled or broke (exit code 3).
@@ -88,6 +89,17 @@ class InputError(LongfatError):
     def mistakes(self) -> tuple[InputError, ...]:
         """Each single mistake, in the file's order; this one, if there are no others."""
         return (self,)
+
+
+class FlowFailedError(InputError):
+    """A flow did not end as its study expects: that is a result, and its run is kept.
+
+    Args:
+        message: what failed, and where its run is.
+        place: where the flow was written.
+    """
+
+    exit_code = ExitCode.CLAIM_FAILED
 
 
 class MistakesError(InputError):

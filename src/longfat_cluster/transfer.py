@@ -427,7 +427,13 @@ def _checked(folder: Path, done: Done, *, key: str) -> Run:
         raise GarbledError("it is another result of the same case")
     shutil.rmtree(folder / SERIES, ignore_errors=True)
     try:
-        metrics = measure(run.case, folder / RAW, series=folder / SERIES, epoch_s=run.epoch_s)
+        metrics, _ = measure(
+            run.case,
+            folder / RAW,
+            series=folder / SERIES,
+            epoch_s=run.epoch_s,
+            failures=run.flow_failures,
+        )
     except (InputError, MachineError, OSError, ValueError, TypeError) as error:
         raise GarbledError(f"its raw files cannot be read: {error}") from error
     # The recomputed files have checksums of their own; that of the raw files is checked above.

@@ -13,6 +13,7 @@ from longfat.engine.kernel import Kernel
 from longfat.engine.sandbox.sandbox import SANDBOXES, VARIABLE
 from longfat.errors import HostError, InputError
 from longfat.execution import run_case
+from longfat.execution.hints import unexpected_end
 from longfat.execution.runs import Run
 from longfat.model.case import Case
 from longfat.study import Planned, read_study
@@ -102,12 +103,11 @@ def planned(place: Path, text: str = STUDY, image: bytes | None = None) -> Plann
 
 
 def run(one: Planned, out: Path, name: str = "default") -> Run:
-    return run_case(
-        one.case,
-        name=name,
-        out=out,
-        places=one.places,
-    )
+    """Run a case; raise what is wrong with a flow of it."""
+    run = run_case(one.case, name=name, out=out, places=one.places)
+    if unexpected := unexpected_end(run, one.places):
+        raise unexpected
+    return run
 
 
 HOSTILE = """\

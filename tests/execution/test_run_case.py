@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.errors import HostError, InputError, MachineError, Place
+from longfat.errors import FlowFailedError, HostError, InputError, MachineError, Place
 from longfat.execution import Progress, run_case, run_cases
 from longfat.execution import tools as runner_tools
 from longfat.model.case import Case, CasePlaces, Command
@@ -162,17 +162,20 @@ def test_a_line_that_fails_stops_the_case(tmp_path: Path, make_case: MakeCase) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_flow_that_fails_stops_the_case(tmp_path: Path, make_case: MakeCase) -> None:
-    case = make_case(bulk(time_s=1.0, congestion="nonesuch"))
-    with pytest.raises(InputError, match=r"case 'c': flow 'bulk': .*TCP_CONGESTION"):
-        run_case(case, name="c", out=tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_flow_that_cannot_connect_says_so(tmp_path: Path, make_case: MakeCase) -> None:
-    case = make_case(bulk(time_s=1.0), root=("ip link set s1-eth2 down",))
-    with pytest.raises(InputError, match=r"flow 'bulk': .*unable to connect"):
-        run_case(case, name="c", out=tmp_path)
+@pytest.mark.parametrize(
+    ("fields", "line", "reason"),
+    [
+        ({"congestion": "nonesuch"}, "true", "TCP_CONGESTION"),
+        ({}, "ip link set s1-eth2 down", "unable to connect"),
+    ],
+)
+def test_a_flow_that_fails_says_so(
+    fields: dict[str, str], line: str, reason: str, tmp_path: Path, make_case: MakeCase
+) -> None:
+    case = make_case(bulk(time_s=1.0, **fields), root=(line,))
+    with pytest.raises(FlowFailedError, match=f"case 'c': flow 'bulk': .*{reason}"):
+        run_cases({"c": Planned(title="", case=case)}, out=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["c-seed1"]
 
 
 def test_a_missing_tool(

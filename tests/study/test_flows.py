@@ -54,7 +54,7 @@ FLOWS = [
         "{ping: h1 -> h2, coutn: 1}",
         "9:23: flows.x.coutn",
         "unknown field 'coutn'; did you mean 'count'? (there are: ping, count, interval, size, "
-        "start, start_spread, after, args)",
+        "start, start_spread, after, expect, limit, args)",
     ),
     (
         "{ping: h1 -> h2, count: 0}",

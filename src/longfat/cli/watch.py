@@ -19,6 +19,7 @@ from longfat.cli.options import (
     study_kernel_option,
 )
 from longfat.errors import InputError
+from longfat.execution.hints import unexpected_end
 from longfat.model.units import parse_time_s
 from longfat.output.watch import Order, case_lines, watch_case
 from longfat.study import read_study
@@ -88,7 +89,9 @@ def watch(
             return list(case_lines(evaluate(plan, runs), name))
 
         console = stderr() if as_json else stdout()
-        watch_case(order, console=console, summary=summary, as_json=as_json)
+        run = watch_case(order, console=console, summary=summary, as_json=as_json)
+        if unexpected := unexpected_end(run, planned.places):
+            raise unexpected
 
 
 def _window_s(text: str) -> float:

@@ -97,7 +97,8 @@ def run_case(
         quota: resource limits of its machine; those of our environment, if None.
 
     Returns:
-        The run; its folder appears whole, and replaces an earlier one.
+        The run; its folder appears whole, and replaces an earlier one. Flows that failed are
+        in it: `Run.unexpected` are those that should not have.
 
     Raises:
         InputError: a command of the case failed.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.cache.place_files import place_run
 from longfat.execution.executor import RunObserver
+from longfat.execution.hints import unexpected_end
 from longfat.execution.runs import load_run
 from longfat.execution.runs.run import MANIFEST, damage
 from longfat.execution.runs.space import write_error
@@ -84,7 +85,14 @@ class ResultCollector(RunObserver):
         self._observer.progress(run_id, progress)
 
     def done(self, run_id: RunId, run: Run) -> None:
-        """Cache a run, and copy it for all runs with the same result."""
+        """Cache a run, and copy it for all runs with the same result.
+
+        One whose flows did not end as they should is kept in its folder only.
+        """
+        places = self._batches[run_id.batch].cases[run_id.name].places
+        if unexpected := unexpected_end(run, places):
+            self.failed(run_id, unexpected)
+            return
         try:
             if self._cache is not None:
                 self._cache.put(run)
@@ -125,7 +133,7 @@ class ResultCollector(RunObserver):
             return False
         try:
             run = load_run(folder)
-            if run.key != key or damage(run):
+            if run.key != key or run.unexpected or damage(run):
                 return False
             self._cache.put(run)
         except (InputError, OSError):
@@ -153,5 +161,5 @@ def _with_seed(error: LongfatError, seed: int) -> LongfatError:
     """Return an error that includes the seed: other seeds may not have it."""
     text = f"with seed {seed}: {error.message}"
     if isinstance(error, InputError):
-        return InputError(text, place=error.place)
+        return type(error)(text, place=error.place)
     return MachineError(text) if isinstance(error, MachineError) else error

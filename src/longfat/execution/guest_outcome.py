@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from longfat.common.decoding import decode, read_json
 from longfat.errors import MachineError
-from longfat.execution.runs import EventTime, FlowTime, GuestReport
+from longfat.execution.compile import server_ports
+from longfat.execution.runs import EventTime, FlowFailure, FlowTime, GuestReport
 from longfat.execution.runs.run import OUTCOME
 from longfat.model.timeline import timeline
 
@@ -15,24 +16,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat.model.case import Case
+    from longfat.model.traffic import Flow
 
 _MAX_BYTES = 1 << 22
 _MAX_TIME_S = 1e9
-_STEPS = ("files", "network", "setup", "probe", "flow", "event")
+_MAX_STATUS = 255
+_STEPS = ("files", "network", "setup", "probe", "event")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedCommand:
-    """A command that failed.
+    """A command that failed, and ended the case.
 
     Attributes:
-        step: its purpose: `files`, `network`, `setup`, `probe`, `flow` or `event`.
+        step: its purpose: `files`, `network`, `setup`, `probe` or `event`.
         words: what it printed.
         line: the command.
         status: its exit status; None if it was killed.
         path: the file that could not be put into the machine.
         index: which of the case's set-up lines or events it is.
-        flow: its flow.
         probe: its probe.
     """
 
@@ -42,12 +44,30 @@ class FailedCommand:
     status: int | None = None
     path: str | None = None
     index: int | None = None
-    flow: str | None = None
     probe: str | None = None
 
     def __post_init__(self) -> None:
         if self.step not in _STEPS:
             raise ValueError(f"step is not one of {', '.join(_STEPS)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedProcess:
+    """The process of a flow that failed.
+
+    Attributes:
+        line: its command.
+        status: its exit status as a shell has it, also for a signal.
+        words: what it printed, or why it was stopped.
+    """
+
+    line: str
+    status: int
+    words: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.status <= _MAX_STATUS:
+            raise ValueError(f"status is not 0 to {_MAX_STATUS}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +79,7 @@ class GuestOutcome:
         virtual_s: virtual time from boot to end, in seconds.
         epoch_s: the time of its clock at the traffic's start, in seconds since 1970.
         flow_times: when each flow began and ended, in seconds after the traffic's start.
+        flow_failures: what failed of each flow that did.
         event_times: when each step of the case's timeline began, likewise; None for one after
             the end of the traffic.
     """
@@ -67,6 +88,7 @@ class GuestOutcome:
     virtual_s: float
     epoch_s: float = 0.0
     flow_times: dict[str, tuple[float, float]] = field(default_factory=dict)
+    flow_failures: dict[str, FailedProcess] = field(default_factory=dict)
     event_times: tuple[float | None, ...] = ()
 
     def __post_init__(self) -> None:
@@ -82,6 +104,7 @@ class GuestOutcome:
             case: the case.
         """
         steps = timeline(case.network, setup=case.setup, events=case.events)
+        ports = server_ports(case) if self.flow_failures else {}
         times = [
             EventTime(event=step.event, at_s=at_s, words=step.words)
             for step, at_s in zip(steps, self.event_times, strict=True)
@@ -93,6 +116,11 @@ class GuestOutcome:
             flow_times={
                 name: FlowTime(start_s=round(start_s, 6), end_s=round(end_s, 6))
                 for name, (start_s, end_s) in self.flow_times.items()
+            },
+            flow_failures={
+                flow.name: _failure(flow, self.flow_failures[flow.name], port=ports[flow.name])
+                for flow in case.flows
+                if flow.name in self.flow_failures
             },
             event_times=tuple(sorted(times, key=lambda time: time.at_s)),
         )
@@ -121,12 +149,13 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
     if found.failed is None:
         if found.flow_times.keys() != flows:
             raise _foreign(f"{OUTCOME}: flow_times: not those of the case's flows")
+        if not found.flow_failures.keys() <= flows:
+            raise _foreign(f"{OUTCOME}: flow_failures: not of the case's flows")
         steps = timeline(case.network, setup=case.setup, events=case.events)
         if len(found.event_times) != len(steps):
             raise _foreign(f"{OUTCOME}: event_times: not those of the case's events")
         return found
     known = {
-        "flow": found.failed.flow in flows,
         "probe": found.failed.probe in {probe.name for probe in case.probes},
         "setup": found.failed.index in range(len(case.setup)),
         "event": found.failed.index in range(len(case.events)),
@@ -134,6 +163,11 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
     if not known.get(found.failed.step, True):
         raise _foreign(f"{OUTCOME}: failed: the case has no such {found.failed.step}")
     return found
+
+
+def _failure(flow: Flow, failed: FailedProcess, *, port: int) -> FlowFailure:
+    reason = flow.failure(failed.words) or "it printed nothing"
+    return FlowFailure(line=failed.line, status=failed.status, reason=reason, port=port)
 
 
 def _foreign(message: str) -> MachineError:

@@ -9,7 +9,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.errors import InputError, MachineError
+from longfat.errors import FlowFailedError, InputError, MachineError
 from longfat.execution.tools import PACKAGES, missing_tool
 from longfat.model.host_root import NETWORK_TOOLS, ROOTS
 from longfat.model.network import typed_part
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from longfat.errors import LongfatError, Place
     from longfat.execution.guest_outcome import FailedCommand
+    from longfat.execution.runs import Run
     from longfat.model.case import Case, CasePlaces
 
 # The exit status of a shell when a program is missing, or cannot be run.
@@ -43,13 +44,6 @@ def failure_of(case: Case, failed: FailedCommand, places: CasePlaces) -> Longfat
         return InputError(f"files: {failed.path} cannot be written in the machine: {failed.words}")
     line, words, status = failed.line, failed.words, failed.status
     ending = f"exited with status {status}" if status is not None else "was killed"
-    if failed.step == "flow":
-        (index,) = (n for n, flow in enumerate(case.flows) if flow.name == failed.flow)
-        flow = case.flows[index]
-        place = _at(places.flows, index)
-        words = flow.failure(words) or "it printed nothing"
-        hint = _no_program_hint(case, failed.line) if status == _NOT_FOUND and flow.lines else ""
-        return InputError(f"flow {flow.name!r}: `{line}` {ending}: {words}{hint}", place=place)
     if failed.step == "probe":
         (probe,) = (probe for probe in case.probes if probe.name == failed.probe)
         kind = InputError if probe.is_refused(words) else MachineError
@@ -74,6 +68,29 @@ def failure_of(case: Case, failed: FailedCommand, places: CasePlaces) -> Longfat
     if status == _NOT_FOUND and rooted:
         hint = _no_program_hint(case, line)
     return InputError(f"`{line}` {ending}: {words or 'it printed nothing'}{hint}", place=place)
+
+
+def unexpected_end(run: Run, places: CasePlaces) -> InputError | None:
+    """Return the error for a flow that did not end as its `expect` says; None without one.
+
+    Args:
+        run: the run of its case.
+        places: where the case's parts were written.
+    """
+    if not run.unexpected:
+        return None
+    (name, problem), *others = run.unexpected.items()
+    (index,) = (n for n, flow in enumerate(run.case.flows) if flow.name == name)
+    failure = run.flow_failures.get(name)
+    kind: type[InputError] = FlowFailedError
+    hint = ""
+    if failure is not None and failure.status in _NOT_RUN and run.case.flows[index].lines:
+        kind, hint = InputError, _no_program_hint(run.case, failure.line)
+    more = "".join(f"\n  flow {other!r}: {text}" for other, text in others)
+    return kind(
+        f"case {run.name!r}: flow {name!r}: {problem}{hint}{more}\n  its run is {run.folder}",
+        place=_at(places.flows, index),
+    )
 
 
 def _missing_file_hint(

@@ -103,7 +103,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
                 start_s=start_s,
                 events=events,
             )
-            traffic["flow_times"] = player.play()
+            traffic |= player.play()
             if events is not None:
                 traffic["event_times"] = events.times_s
             # Read at the end: a clock read costs virtual time.

@@ -2,8 +2,10 @@
 
 A flow is a client and the servers that it needs. Servers start half a second
 before the traffic; a client starts at its time, or some time after the end of
-another flow. A flow ends when its client does. Probes look on from the start
-of the traffic to the end of the last flow.
+another flow. A flow ends when its client does. One that fails (a client or a
+server with a bad exit status, a client that does not end) is a result like
+others: what failed is in the outcome, and everything else goes on. Probes look
+on from the start of the traffic to the end of the last flow.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from longfat.guest import system
 from longfat.guest.nodes import Nodes
 from longfat.guest.probes import Probes
 from longfat.guest.script import Script, at_node
-from longfat.guest.shell import CommandFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 SERVER_LEAD_S = 0.5
 _TAIL_CHARACTERS = 4000
-_SERVER_GRACE_S = 5.0
+_GRACE_S = 5.0  # between a server's client and the server's end, and from SIGTERM to SIGKILL
+_NOT_ENDED, _SIGNALLED = 124, 128  # the exit statuses of timeout(1), and of a shell for a signal
 _PRIORITY = 10
 _SOFTIRQS_PRIORITY = 60  # higher than the sampler's
 
@@ -72,9 +74,14 @@ class _Forked:
         return self._wait(0)
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Send it SIGTERM."""
         if self.returncode is None:
             os.kill(self._pid, signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Send it SIGKILL."""
+        if self.returncode is None:
+            os.kill(self._pid, signal.SIGKILL)
 
     def _wait(self, options: int) -> int | None:
         if self.returncode is None:
@@ -103,6 +110,7 @@ class _Flow:
         self.began_s = 0.0
         self.ends_s = 0.0
         self.done_s: float | None = None
+        self.failure: dict[str, Any] | None = None
 
 
 def _line(spec: dict[str, Any]) -> str:
@@ -150,14 +158,15 @@ class Player:
         self._start_s = start_s
         self._servers: list[tuple[_Flow, _Started, str]] = []
 
-    def play(self) -> dict[str, list[float]]:
+    def play(self) -> dict[str, Any]:
         """Start every flow at its time and wait until all have ended.
 
         Returns:
-            When each flow began and ended, in seconds after the traffic's start.
+            `flow_times`, when each flow began and ended, in seconds after the traffic's start;
+            and `flow_failures`, by flow: line, status and words of what failed.
 
         Raises:
-            CommandFailed: a process or an event ended badly, or did not end.
+            CommandFailed: an event or a probe failed.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         system.put_softirqs_first(_SOFTIRQS_PRIORITY)
@@ -181,8 +190,13 @@ class Player:
         self._end_servers()
         self._probes.end()
         return {
-            flow.name: [flow.began_s - self._start_s, (flow.done_s or 0.0) - self._start_s]
-            for flow in self._flows
+            "flow_times": {
+                flow.name: [flow.began_s - self._start_s, (flow.done_s or 0.0) - self._start_s]
+                for flow in self._flows
+            },
+            "flow_failures": {
+                flow.name: flow.failure for flow in self._flows if flow.failure is not None
+            },
         }
 
     def _due_s(self, flow: _Flow) -> float | None:
@@ -196,7 +210,9 @@ class Player:
         while waiting := [
             (due_s, flow)
             for flow in self._flows
-            if flow.client is None and (due_s := self._due_s(flow)) is not None
+            if flow.client is None
+            and flow.done_s is None
+            and (due_s := self._due_s(flow)) is not None
         ]:
             due_s, flow = min(waiting, key=lambda pair: pair[0])
             if due_s > time.monotonic():
@@ -214,7 +230,9 @@ class Player:
         next_s = [
             due_s
             for flow in self._flows
-            if flow.client is None and (due_s := self._due_s(flow)) is not None
+            if flow.client is None
+            and flow.done_s is None
+            and (due_s := self._due_s(flow)) is not None
         ]
         next_s += [flow.ends_s for flow in self._flows if flow.client and flow.done_s is None]
         if self._events is not None and (wake_s := self._events.wake_s()) is not None:
@@ -227,28 +245,50 @@ class Player:
         now_s = time.monotonic()
         # First what others may have failed for. One whose client has ended has done its work.
         for flow, server, output in self._servers:
-            if flow.done_s is None and server.poll() not in (None, 0):
-                (spec,) = (process for process in flow.servers if process["output"] == output)
-                raise self._failure(flow, spec, status=server.returncode)
+            status = server.poll()
+            if flow.done_s is not None or flow.failure is not None or status in (None, 0):
+                continue
+            (spec,) = (process for process in flow.servers if process["output"] == output)
+            flow.failure = self._failure(spec, status=status)
+            if flow.client is None:
+                flow.began_s = now_s
+                self._end(flow, now_s)
+            else:
+                self._stop(flow, now_s)
         for flow in self._flows:
             if flow.client is None or flow.done_s is not None:
                 continue
             status = flow.client.poll()
-            if status is None and now_s >= flow.ends_s:
+            if status is not None:
+                if flow.failure is None and status not in flow.good_statuses:
+                    flow.failure = self._failure(flow.client_spec, status=status)
+                self._end(flow, now_s)
+            elif now_s >= flow.ends_s and flow.failure is None:
                 words = f"it did not end within {flow.limit_s:g} s of virtual time"
-                raise self._failure(flow, flow.client_spec, status=None, words=words)
-            if status is None:
-                continue
-            if status not in flow.good_statuses:
-                raise self._failure(flow, flow.client_spec, status=status)
-            flow.done_s = now_s
-            if self._events is not None:
-                self._events.flow_ended(flow.name, now_s)
-            self._script.record([f"wait ${flow.variable}    # flow {flow.name} ended"])
+                flow.failure = self._failure(flow.client_spec, status=_NOT_ENDED, words=words)
+                self._stop(flow, now_s)
+            elif now_s >= flow.ends_s:
+                flow.client.kill()
+                flow.ends_s = now_s + _GRACE_S
+
+    def _stop(self, flow: _Flow, now_s: float) -> None:
+        """Let the client of a flow that failed end, so that it can still write its report."""
+        assert flow.client is not None
+        self._script.record([f"kill ${flow.variable}    # flow {flow.name} failed"])
+        flow.client.terminate()
+        flow.ends_s = now_s + _GRACE_S
+
+    def _end(self, flow: _Flow, now_s: float) -> None:
+        flow.done_s = now_s
+        if self._events is not None:
+            self._events.flow_ended(flow.name, now_s)
+        how = "ended" if flow.failure is None else f"failed: status {flow.failure['status']}"
+        if flow.client is not None:
+            self._script.record([f"wait ${flow.variable}    # flow {flow.name} {how}"])
 
     def _end_servers(self) -> None:
         """Give servers time to end by themselves and write their reports, then end them."""
-        end_s = time.monotonic() + _SERVER_GRACE_S
+        end_s = time.monotonic() + _GRACE_S
         for _, server, _ in self._servers:
             while server.poll() is None and (left_s := end_s - time.monotonic()) > 0:
                 signal.sigtimedwait({signal.SIGCHLD}, left_s)
@@ -280,19 +320,19 @@ class Player:
                 stderr=stderr,
             )
 
-    def _failure(
-        self, flow: _Flow, spec: dict[str, Any], *, status: int | None, words: str = ""
-    ) -> CommandFailed:
+    def _failure(self, spec: dict[str, Any], *, status: int, words: str = "") -> dict[str, Any]:
+        """Return the report about a process that failed; `words` are why, if not its own.
+
+        The exit status is as a shell has it, also of a process that a signal ended.
+        """
         if not words:
             texts = []
             for name in (f"{spec['output']}.err", spec["output"]):
                 with open(f"{self._raw}/{name}", encoding="utf-8", errors="replace") as file:
                     texts.append(file.read()[-_TAIL_CHARACTERS:].strip())
             words = texts[0] or texts[1]
-        line = _line(spec)
-        return CommandFailed(
-            {"step": "flow", "flow": flow.name, "line": line, "status": status, "words": words}
-        )
+        status = _SIGNALLED - status if status < 0 else status
+        return {"line": _line(spec), "status": status, "words": words}
 
     def _sleep_until(self, when_s: float) -> None:
         left_s = when_s - time.monotonic()

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 _GRACE_S = 1.0
 _LOOK_S, _LOOK_SHARE = 0.001, 0.1
 _FAILED = 1
+_NOT_ENDED = 124  # as of timeout(1)
 _NOT_FOUND = 127
 _SIGNALLED = 128
 _PRIORITY = 10
@@ -288,7 +289,9 @@ def _run(order: dict[str, Any], outputs: tuple[_Output, _Output]) -> None:
     line.stop()
     line.check_output()
     if how == "stop" or (how == "time" and order["time_s"] is None):
-        raise _EndError(f"it did not end within {order['limit_s']:g} s of virtual time")
+        raise _EndError(
+            f"it did not end within {order['limit_s']:g} s of virtual time", status=_NOT_ENDED
+        )
     if how == "end":
         _check_status(line.status, order["statuses"])
     for one in outputs:

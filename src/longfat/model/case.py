@@ -44,6 +44,9 @@ _LATER = frozenset(
     )
 )
 
+# Fields of flows, likewise.
+_LATER_OF_FLOWS = frozenset(("expect", "limit_s"))
+
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
 # Apart from tab and newline, control characters are in no text that is edited by hand.
@@ -201,7 +204,7 @@ class Case:
                     for name, value in link[way].items()
                     if value is not None or name in _ALWAYS
                 }
-        data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
+        data["flows"] = [_flow_json(flow) for flow in self.flows]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}
 
@@ -278,6 +281,14 @@ class Case:
     def digest(self) -> str:
         """Return the case's name: the SHA-256 of its canonical JSON, in hexadecimal."""
         return digest_of(self.to_json())
+
+
+def _flow_json(flow: Flow) -> dict[str, Any]:
+    data = {"tool": flow.tool, **dataclasses.asdict(flow)}
+    for field in dataclasses.fields(flow):
+        if field.name in _LATER_OF_FLOWS and data[field.name] == field.default:
+            del data[field.name]
+    return data
 
 
 def digest_of(data: Any) -> str:

@@ -351,16 +351,17 @@ class RunRecording:
                 if f"{flow.name}.{metric.name}" in self.run.metrics
             }
             time = self.run.flow_times[flow.name]
+            failure = self.run.flow_failures.get(flow.name)
             yield {
                 "name": flow.name,
                 "tool": flow.tool,
                 "source": flow.source,
                 "target": flow.target,
-                "state": "done",
+                "state": "done" if failure is None else "failed",
                 "started_s": time.start_s,
                 "ended_s": time.end_s,
                 "command": flow.summary(),
-                "words": "",
+                "words": "" if failure is None else str(failure),
                 "metrics": known,
                 "results": [
                     {

@@ -12,6 +12,7 @@ from longfat.model.case import Case
 from longfat.model.metric import Metric, Unit
 from longfat.model.probes import Probe, Queue
 from longfat.model.traffic import Flow, Iperf3, Ping, Transfer
+from longfat.model.traffic.flow import STATUS, SUCCEEDS
 
 
 def known_metrics(case: Case) -> dict[str, Metric]:
@@ -19,10 +20,17 @@ def known_metrics(case: Case) -> dict[str, Metric]:
 
     Returns:
         Metrics by flow or probe and full name, such as `bulk.receiver_bps`, in
-        the order of the flows, then of the probes.
+        the order of the flows, then of the probes; last the exit
+        statuses of flows that may fail.
     """
     measured: tuple[Flow | Probe, ...] = (*case.flows, *case.probes)
-    return {f"{one.name}.{metric.name}": metric for one in measured for metric in one.metrics}
+    known = {f"{one.name}.{metric.name}": metric for one in measured for metric in one.metrics}
+    return known | {
+        key: STATUS
+        for flow in case.flows
+        if flow.expect != SUCCEEDS
+        if (key := f"{flow.name}.{STATUS.name}") not in known  # a program has one of its own
+    }
 
 
 def find_metric(flow: str, name: str, known: Mapping[str, Metric]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import longfat
 from longfat.analysis.timeseries.groups import Group
-from longfat.errors import InputError, MachineError
+from longfat.errors import MachineError
 from longfat.execution import run_case
 from longfat.execution.runs import Run
 from longfat.model.case import Case, File
@@ -200,8 +201,8 @@ def test_failures_have_words(
     fields: dict[str, Any], line: str, reason: str, make_case: MakeCase, tmp_path: Path
 ) -> None:
     case = make_case(flow(time_s=1.0, **fields), root=(line,))
-    with pytest.raises(InputError, match=reason):
-        run_case(case, name="case", out=tmp_path)
+    (failure,) = run_case(case, name="case", out=tmp_path).flow_failures.values()
+    assert re.search(reason, str(failure))
 
 
 def test_a_live_network_plays_it() -> None:

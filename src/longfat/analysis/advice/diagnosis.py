@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from longfat.analysis.advice.flow_evidence import FlowEvidence
-    from longfat.execution.runs import Run
+    from longfat.execution.runs import FlowFailure, Run
     from longfat.model.flow_path import Bottleneck
     from longfat.model.traffic import Flow
 else:
@@ -93,7 +93,11 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
         InputError: there is no such flow, it is none that sends data, or a
             file of the run is missing or broken.
     """
-    found: list[Flow] = [one for one in run.case.flows if isinstance(one, (Bulk, *APPLICATIONS))]
+    found: list[Flow] = [
+        each
+        for each in run.case.flows
+        if isinstance(each, (Bulk, *APPLICATIONS)) or each.name in run.flow_failures
+    ]
     names = ", ".join(each.name for each in found)
     if flow is not None:
         others = {each.name for each in run.case.flows}
@@ -115,6 +119,8 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
 
 
 def _diagnose(run: Run, flow: Flow) -> Diagnosis:
+    if flow.name in run.flow_failures:
+        return _failure(run, flow, run.flow_failures[flow.name])
     try:
         if not isinstance(flow, Bulk):
             return _application(run, flow)
@@ -125,6 +131,32 @@ def _diagnose(run: Run, flow: Flow) -> Diagnosis:
         raise InputError(
             f"{run.folder}: its series are not as this longfat writes them ({error}): run it again"
         ) from None
+
+
+def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
+    time = run.flow_times[flow.name]
+    return Diagnosis(
+        flow=flow.name,
+        title=f"{flow.source} -> {flow.target}, {flow.tool}",
+        certain=True,
+        limit=None,
+        duration_s=0.0,
+        seconds={},
+        spans=(),
+        verdict=f"{flow.name} failed after {time.end_s - time.start_s:.3g} s: {failure.reason}",
+        facts=(
+            Fact(
+                key="status",
+                label="exit status",
+                value=float(failure.status),
+                text=str(failure.status),
+            ),
+        ),
+        recommendation=Recommendation(
+            words="A capture at each end shows how far its packets came, and `tc -s qdisc`, "
+            "`tc -s filter` and `nft list ruleset` in an event count those that were dropped."
+        ),
+    )
 
 
 def _tcp(run: Run, flow: Bulk) -> Diagnosis:

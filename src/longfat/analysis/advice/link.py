@@ -137,7 +137,7 @@ class LinkUse:
             return
         others = [
             other
-            for other in run.case.bulk_flows
+            for other in run.measured_case.bulk_flows
             if other.name != flow.name
             and _meet(run, flow, other)
             and _crosses(run, other, slowest.interface)

@@ -114,9 +114,9 @@ def series_moments(a: Run, b: Run) -> tuple[Moment, ...]:
 
 
 def _tables(run: Run) -> Iterator[tuple[str, pa.Table]]:
-    for flow in run.case.bulk_flows:
+    for flow in run.measured_case.bulk_flows:
         yield flow.name, _intervals(flow, run, run.flow_times[flow.name].start_s)
-    for ping in run.case.pings:
+    for ping in run.measured_case.pings:
         start_s = run.flow_times[ping.name].start_s
         replies = (
             {

@@ -54,7 +54,16 @@ _FIELDS = (
     pa.field(
         "flows",
         pa.list_(
-            _struct(flow=_TEXT, tool=_TEXT, source=_TEXT, target=_TEXT, start_s=_REAL, end_s=_REAL)
+            _struct(
+                flow=_TEXT,
+                tool=_TEXT,
+                source=_TEXT,
+                target=_TEXT,
+                start_s=_REAL,
+                end_s=_REAL,
+                status=_WHOLE,
+                failure=_TEXT,
+            )
         ),
     ),
     pa.field("probes", pa.list_(_struct(probe=_TEXT, kind=_TEXT, size_bytes=_WHOLE, sha256=_TEXT))),
@@ -104,6 +113,7 @@ def _entry(run: Run) -> dict[str, Any]:
                 "source": flow.source,
                 "target": flow.target,
                 **asdict(run.flow_times[flow.name]),
+                **_ending(run, flow.name),
             }
             for flow in run.case.flows
         ],
@@ -116,6 +126,13 @@ def _entry(run: Run) -> dict[str, Any]:
             for name, tool in run.tools.items()
         ],
     }
+
+
+def _ending(run: Run, flow: str) -> dict[str, Any]:
+    failure = run.flow_failures.get(flow)
+    if failure is None:
+        return {"status": 0, "failure": None}
+    return {"status": failure.status, "failure": str(failure)}
 
 
 def _series(run: Run, probe: str) -> dict[str, Any]:
@@ -143,7 +160,7 @@ def _unit_of(metric: str) -> str | None:
     return next((one.value for one in endings if metric.endswith(f"_{one.value}")), None)
 
 
-ENTRIES = Reading(name="runs", version=f"2-{RUN_FORMAT}", fields=_FIELDS, read=read_entry)
+ENTRIES = Reading(name="runs", version=f"3-{RUN_FORMAT}", fields=_FIELDS, read=read_entry)
 """The reading of manifests."""
 
 
@@ -195,7 +212,7 @@ def _failed(folder: Path, error: LongfatError) -> dict[str, Any]:
 
 
 def _intervals(run: Run) -> Iterator[dict[str, Any]]:
-    for flow in run.case.bulk_flows:
+    for flow in run.measured_case.bulk_flows:
         start_s = run.flow_times[flow.name].start_s
         for stream, rows in enumerate(flow.rows(run.checked_raw)):
             for row in rows:
@@ -219,7 +236,7 @@ def _intervals(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _replies(run: Run) -> Iterator[dict[str, Any]]:
-    for flow in run.case.pings:
+    for flow in run.measured_case.pings:
         start_s = run.flow_times[flow.name].start_s
         # Of two answers to one request the first counts.
         answers = {reply.sequence: reply.rtt_s for reply in reversed(flow.replies(run.checked_raw))}

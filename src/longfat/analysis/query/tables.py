@@ -231,6 +231,8 @@ FLOWS = Table(
         Column("target", "the host that it goes to", sql="one.target"),
         Column("start_s", "after the traffic's start", "s", sql="one.start_s"),
         Column("end_s", "after the traffic's start", "s", sql="one.end_s"),
+        Column("status", "0, or the exit status of what failed", sql="one.status"),
+        Column("failure", "what failed; null if nothing did", sql="one.failure"),
     ),
 )
 

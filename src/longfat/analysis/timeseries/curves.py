@@ -126,7 +126,7 @@ class RunCurves:
 
     def bulk(self) -> list[Bulk]:
         """Return the flows of bulk traffic."""
-        return list(self.run.case.bulk_flows)
+        return list(self.run.measured_case.bulk_flows)
 
     def start_s(self, flow: Flow) -> float:
         """Return when a flow began."""
@@ -290,7 +290,7 @@ def _traces(
 
 def _pings(of: RunCurves) -> list[Curve]:
     curves = []
-    for flow in of.run.case.pings:
+    for flow in of.run.measured_case.pings:
         replies = of.replies(flow)
         sent = int(of.run.metrics.get(f"{flow.name}.sent", flow.count))
         answered = np.array(sorted(replies), dtype=int)
@@ -331,7 +331,7 @@ def _queue(of: RunCurves) -> list[Curve]:
 def _delay(of: RunCurves) -> list[Curve]:
     """Return the one-way delay of each datagram at the time at which it was sent."""
     curves = []
-    for flow in of.run.case.flows:
+    for flow in of.run.measured_case.flows:
         if not isinstance(flow, Cbr):
             continue
         arrivals = {arrival.number: arrival for arrival in reversed(of.report(flow, flow.arrivals))}
@@ -354,7 +354,7 @@ def _delay(of: RunCurves) -> list[Curve]:
 def _jitter(of: RunCurves) -> list[Curve]:
     """Return RFC 3550's estimate of jitter after each datagram that came."""
     curves = []
-    for flow in of.run.case.flows:
+    for flow in of.run.measured_case.flows:
         if not isinstance(flow, Cbr):
             continue
         # Duplicates are ignored; the order is that of arrival.
@@ -392,7 +392,7 @@ def _bitrate(of: RunCurves) -> list[Curve]:
 def _videos(
     of: RunCurves, read: Callable[[Video, Path], list[tuple[float, float]]]
 ) -> list[tuple[Video, list[tuple[float, float]]]]:
-    flows = [flow for flow in of.run.case.flows if isinstance(flow, Video)]
+    flows = [flow for flow in of.run.measured_case.flows if isinstance(flow, Video)]
     return [(flow, of.report(flow, partial(read, flow))) for flow in flows]
 
 

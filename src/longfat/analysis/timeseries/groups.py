@@ -35,12 +35,14 @@ class Group:
         return self.runs[0]
 
     def flows(self, names: Collection[str] = ()) -> list[Flow]:
-        """Return the case's flows of these names; all of them where none are given."""
-        return [flow for flow in self.first.case.flows if not names or flow.name in names]
+        """Return the case's flows of these names that were measured; all, where none are given."""
+        return [flow for flow in self.first.measured_case.flows if not names or flow.name in names]
 
     def bulk(self, names: Collection[str] = ()) -> list[Bulk]:
         """Return those of `flows` that are bulk traffic."""
-        return [flow for flow in self.first.case.bulk_flows if not names or flow.name in names]
+        return [
+            flow for flow in self.first.measured_case.bulk_flows if not names or flow.name in names
+        ]
 
     def things(self, names: Collection[str] = ()) -> list[tuple[str, str]]:
         """Return kind and name of everything that may have a line: flows and queues."""

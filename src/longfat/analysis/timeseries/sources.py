@@ -46,7 +46,7 @@ def interval_rates(verdict: Verdict) -> tuple[IntervalRates, ...]:
     """
     rates = []
     for name, run in verdict.first_runs.items():
-        flows = run.case.bulk_flows
+        flows = run.measured_case.bulk_flows
         for flow in flows:
             rows = flow_rows(run, flow)
             count = min(map(len, rows), default=0)

@@ -13,6 +13,7 @@ and appears by a rename.
 from longfat.execution.runs.run import (
     RUN_FORMAT,
     EventTime,
+    FlowFailure,
     FlowTime,
     Run,
     Tool,
@@ -25,6 +26,7 @@ from longfat.execution.runs.staging import GuestReport, Staged, measure, staged_
 __all__ = [
     "RUN_FORMAT",
     "EventTime",
+    "FlowFailure",
     "FlowTime",
     "GuestReport",
     "Run",

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -18,6 +18,7 @@ from longfat.errors import InputError
 from longfat.model.case import Case, digest_of
 from longfat.model.parameter import ParameterValue
 from longfat.model.probes.columns import MAX_CELLS, TIME
+from longfat.model.traffic.flow import FAILS, SUCCEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +26,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from longfat.model.probes.columns import Column
+    from longfat.model.traffic import Flow
 else:
     pa = lazy("pyarrow")
 
 pc = lazy("pyarrow.compute")
 pq = lazy("pyarrow.parquet")
+
+NOT_ENDED = 124
+"""The exit status of a flow that did not end in time, as of timeout(1)."""
 
 RUN_FORMAT = 5
 """The version of the manifest; it changes when the meaning of a field does."""
@@ -56,6 +61,31 @@ class FlowTime:
 
     start_s: float
     end_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowFailure:
+    """How a flow failed.
+
+    Attributes:
+        line: the command that failed; empty, if only the tool's report says so.
+        status: its exit status as a shell has it, also for a signal; 124, as of timeout(1), if it
+            did not end in time.
+        reason: what its tool reported.
+        port: the port of its server; 0, if its tool reported its connections.
+    """
+
+    line: str
+    status: int
+    reason: str
+    port: int = 0
+
+    def __str__(self) -> str:
+        """Return what failed, how and why."""
+        if not self.line:
+            return self.reason
+        ending = "was stopped" if self.status == NOT_ENDED else f"exited with status {self.status}"
+        return f"`{self.line}` {ending}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +157,7 @@ class Run:
         tools: the host's tools, and longfat itself, by name.
         seed: the case's seed.
         flow_times: when each flow began and ended, by its name.
+        flow_failures: how flows failed, by their names.
         event_times: when the case's events happened, in the order of their times.
         epoch_s: the time of the guest's clock at the traffic's start, in seconds since 1970.
         virtual_s: virtual time from boot to end, in seconds.
@@ -158,6 +189,7 @@ class Run:
     study: str = ""
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     event_times: tuple[EventTime, ...] = ()
+    flow_failures: Mapping[str, FlowFailure] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         """Return its network and what it measured, for a notebook."""
@@ -168,6 +200,23 @@ class Run:
         """Return the key of the result in the cache: see `result_key`."""
         digest = self.kernel["digest"]
         return result_key(self.case_digest, kernel_digest=digest, tools=self.tools)
+
+    @property
+    def measured_case(self) -> Case:
+        """Return the case without the flows that failed, whose reports are not whole."""
+        if not self.flow_failures:
+            return self.case
+        flows = tuple(flow for flow in self.case.flows if flow.name not in self.flow_failures)
+        return replace(self.case, flows=flows)
+
+    @property
+    def unexpected(self) -> dict[str, str]:
+        """Return what is wrong with flows that did not end as their `expect` says, by name."""
+        return {
+            flow.name: problem
+            for flow in self.case.flows
+            if (problem := _unexpected(flow, self.flow_failures.get(flow.name)))
+        }
 
     @property
     def raw(self) -> Path:
@@ -221,7 +270,11 @@ class Run:
         del fields["folder"]
         fields["case"] = self.case.to_json()
         fields["flow_times"] = {name: asdict(time) for name, time in self.flow_times.items()}
-        del fields["event_times"]
+        del fields["event_times"], fields["flow_failures"]
+        if self.flow_failures:
+            fields["flow_failures"] = {
+                name: asdict(failure) for name, failure in self.flow_failures.items()
+            }
         if self.event_times:
             fields["event_times"] = [asdict(time) for time in self.event_times]
         fields["tools"] = {name: asdict(tool) for name, tool in self.tools.items()}
@@ -232,6 +285,14 @@ class Run:
     def manifest_text(self) -> str:
         """Return the text of the run's manifest."""
         return json.dumps(self.to_manifest(), indent=2, sort_keys=True) + "\n"
+
+
+def _unexpected(flow: Flow, failure: FlowFailure | None) -> str:
+    if failure is None:
+        return "it was expected to fail, and did not" if flow.expect == FAILS else ""
+    if flow.expect != SUCCEEDS:
+        return ""
+    return str(failure)
 
 
 def load_run(folder: Path) -> Run:
@@ -293,16 +354,25 @@ def _contradiction(run: Run) -> str:
     for name in run.files:
         if not FILE_NAME.fullmatch(name):
             return f"files: {describe(name)} is not a path of a run's file"
-    if run.flow_times.keys() != {flow.name for flow in run.case.flows}:
-        return "flow_times: they are not those of the case's flows"
-    if not all(0 <= time.event < len(run.case.events) for time in run.event_times):
-        return "event_times: they are not those of the case's events"
+    if problem := _foreign_part(run):
+        return problem
     for name in run.metrics:
         source, _, metric = name.partition(".")
         if not source or not metric:
             return f"metrics: {describe(name)} is not of the form FLOW.METRIC"
     if "" in run.parameters:
         return "parameters: one has no name"
+    return ""
+
+
+def _foreign_part(run: Run) -> str:
+    """Return what a manifest has of flows or events that its case does not have."""
+    if run.flow_times.keys() != {flow.name for flow in run.case.flows}:
+        return "flow_times: they are not those of the case's flows"
+    if not run.flow_failures.keys() <= run.flow_times.keys():
+        return "flow_failures: they are not of the case's flows"
+    if not all(0 <= time.event < len(run.case.events) for time in run.event_times):
+        return "event_times: they are not those of the case's events"
     return ""
 
 

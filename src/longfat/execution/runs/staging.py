@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from longfat.execution.runs.run import (
     RAW,
     SERIES,
     EventTime,
+    FlowFailure,
     FlowTime,
     Run,
     Tool,
@@ -27,6 +28,7 @@ from longfat.execution.runs.run import (
 from longfat.execution.runs.space import check_room, disk_full, has_room, is_full_error, write_error
 from longfat.model.flow_path import NotUnderstoodError, flow_path
 from longfat.model.probes.samples import UNREADABLE
+from longfat.model.traffic.flow import STATUS, SUCCEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from longfat.model.flow_path import FlowPath
     from longfat.model.parameter import ParameterValue
     from longfat.model.traffic import Flow
+
+_REPORTED = 1  # the exit status of a flow whose tool reports an error only in its output
 
 pa = lazy("pyarrow")
 pq = lazy("pyarrow.parquet")
@@ -49,6 +53,7 @@ class GuestReport:
         virtual_s: virtual time from boot to end, in seconds.
         epoch_s: the time of its clock at the traffic's start, in seconds since 1970.
         flow_times: when each flow began and ended, by its name.
+        flow_failures: how flows failed, by their names.
         event_times: when events happened, in the order of their times.
     """
 
@@ -56,6 +61,7 @@ class GuestReport:
     epoch_s: float
     flow_times: dict[str, FlowTime]
     event_times: tuple[EventTime, ...] = ()
+    flow_failures: dict[str, FlowFailure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +101,18 @@ class Staged:
 
         Raises:
             MachineError: a tool's output cannot be read.
-            InputError: a tool's output reports a failure.
         """
         raw = self.folder / RAW
         for path in raw.glob("*.err"):
             if path.stat().st_size == 0:
                 path.unlink()
-        metrics = measure(self._case, raw, series=self.folder / SERIES, epoch_s=report.epoch_s)
+        metrics, failures = measure(
+            self._case,
+            raw,
+            series=self.folder / SERIES,
+            epoch_s=report.epoch_s,
+            failures=report.flow_failures,
+        )
         (self.folder / OUTCOME).unlink(missing_ok=True)  # a message, which a live run has none of
         files = sums_of(self.folder)
         run = Run(
@@ -119,6 +130,7 @@ class Staged:
             seed=self._case.seed,
             flow_times=report.flow_times,
             event_times=report.event_times,
+            flow_failures=failures,
             epoch_s=report.epoch_s,
             virtual_s=report.virtual_s,
             wall_s=round(wall_s, 3),
@@ -134,46 +146,66 @@ class Staged:
         return run
 
 
-def measure(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
-    """Read a run's raw files, write the series of its probes, and return all metrics.
+def measure(
+    case: Case,
+    raw: Path,
+    *,
+    series: Path,
+    epoch_s: float,
+    failures: Mapping[str, FlowFailure] = MappingProxyType({}),
+) -> tuple[dict[str, float], dict[str, FlowFailure]]:
+    """Read a run's raw files, write the series of its probes, and measure all of them.
 
     Args:
         case: the case.
         raw: the folder of its raw files.
         series: the folder for the series; created if there are any.
         epoch_s: the time of the guest's clock at the traffic's start, in seconds since 1970.
+        failures: how flows failed, by their names; of those the exit status is measured.
+
+    Returns:
+        All metrics, and how flows failed, also those of which only the report says so.
 
     Raises:
         MachineError: a tool's output cannot be read, or a metric is not a finite number.
-        InputError: a tool's output reports a failure.
     """
-    flows = measure_flows(case, raw)
-    metrics = flows | decode_probes(case, raw, series=series, epoch_s=epoch_s)
+    flows, failures = measure_flows(case, raw, failures=failures)
+    metrics = flows | decode_probes(case, raw, series=series, epoch_s=epoch_s, failures=failures)
     for name, value in metrics.items():
         if not math.isfinite(value):
             raise MachineError(f"{name} is {value}, which is not a valid measurement")
-    return metrics
+    return metrics, failures
 
 
-def measure_flows(case: Case, raw: Path) -> dict[str, float]:
-    """Return the metrics of a case's flows, by their full names.
+def measure_flows(
+    case: Case, raw: Path, *, failures: Mapping[str, FlowFailure] = MappingProxyType({})
+) -> tuple[dict[str, float], dict[str, FlowFailure]]:
+    """Measure a case's flows; arguments and results as of `measure`.
 
     Raises:
         MachineError: a tool's output cannot be read.
-        InputError: a tool's output reports a failure.
     """
     metrics: dict[str, float] = {}
+    failures = dict(failures)
     for flow in case.flows:
-        try:
-            found = flow.measure(raw)
-        except (InputError, MachineError) as error:
-            raise type(error)(f"flow {flow.name!r}: {error}") from error
-        metrics |= {f"{flow.name}.{name}": value for name, value in found.items()}
+        values: Mapping[str, float] = {}
+        if flow.name not in failures:
+            try:
+                values = flow.measure(raw)
+            except MachineError as error:
+                raise MachineError(f"flow {flow.name!r}: {error}") from error
+            except InputError as error:  # iperf3 can exit with 0 after an error
+                failures[flow.name] = FlowFailure(line="", status=_REPORTED, reason=str(error))
+        failure = failures.get(flow.name)
+        status = 0.0 if failure is None else float(failure.status)
+        if failure is not None or flow.expect != SUCCEEDS:
+            metrics[f"{flow.name}.{STATUS.name}"] = status
+        metrics |= {f"{flow.name}.{name}": value for name, value in values.items()}
     for flow in case.flows:
-        if flow.has_ideal and (path := _path(case, flow, metrics)):
+        if flow.name not in failures and flow.has_ideal and (path := _path(case, flow, metrics)):
             found = flow.compare(raw, rate_bps=path.rate_bps, rtt_s=path.rtt_s)
             metrics |= {f"{flow.name}.{name}": value for name, value in found.items()}
-    return metrics
+    return metrics, failures
 
 
 def _path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath | None:
@@ -183,17 +215,27 @@ def _path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath | No
         return None
 
 
-def decode_probes(case: Case, raw: Path, *, series: Path, epoch_s: float) -> dict[str, float]:
+def decode_probes(
+    case: Case,
+    raw: Path,
+    *,
+    series: Path,
+    epoch_s: float,
+    failures: Mapping[str, FlowFailure] = MappingProxyType({}),
+) -> dict[str, float]:
     """Decode the probes' raw files, write their series, and return their metrics.
+
+    Arguments are as of `measure`.
 
     Raises:
         MachineError: a probe's file cannot be read.
     """
     metrics: dict[str, float] = {}
+    ports = {name: failure.port for name, failure in failures.items() if failure.port}
     for probe in case.probes:
         series.mkdir(exist_ok=True)
         try:
-            table = probe.table(raw, flows=case.flows, epoch_s=epoch_s)
+            table = probe.table(raw, flows=case.flows, epoch_s=epoch_s, failed_ports=ports)
             measured = probe.measure(table)
         except MachineError as error:
             raise MachineError(f"probe {probe.name!r}: {error}") from error

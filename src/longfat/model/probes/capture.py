@@ -13,6 +13,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from longfat.common.decoding import open_regular
@@ -186,9 +187,16 @@ class Capture(Probe):
     def _output_file(self) -> str:
         return f"{self.name}.pcap"
 
-    def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
+    def table(
+        self,
+        raw: Path,
+        *,
+        flows: Sequence[Flow],
+        epoch_s: float,
+        failed_ports: Mapping[str, int] = MappingProxyType({}),
+    ) -> pa.Table:
         """Decode the headers of TCP and UDP packets: one row a packet."""
-        del flows
+        del flows, failed_ports
         path = raw / self._output_file
         try:
             with open_regular(path) as file:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.common.suggest import listed, nearest
@@ -93,13 +94,22 @@ class Probe(ABC):
         """
 
     @abstractmethod
-    def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
+    def table(
+        self,
+        raw: Path,
+        *,
+        flows: Sequence[Flow],
+        epoch_s: float,
+        failed_ports: Mapping[str, int] = MappingProxyType({}),
+    ) -> pa.Table:
         """Decode the raw bytes.
 
         Args:
             raw: the folder of the run's raw files.
             flows: the case's flows.
             epoch_s: the guest's clock at the traffic's start, in seconds since 1970.
+            failed_ports: the ports of the servers of flows that failed, which may have reported
+                no connections.
 
         Returns:
             A table whose column `time_s` is virtual time after the traffic's

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.common.extras import lazy
@@ -183,9 +184,16 @@ class Queue(Sampled):
         ),
     )
 
-    def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
+    def table(
+        self,
+        raw: Path,
+        *,
+        flows: Sequence[Flow],
+        epoch_s: float,
+        failed_ports: Mapping[str, int] = MappingProxyType({}),
+    ) -> pa.Table:
         """Decode the samples: one row for each qdisc at each time."""
-        del flows, epoch_s
+        del flows, epoch_s, failed_ports
         return make_table(COLUMNS, decode(read_samples(raw / self.samples_file)))
 
     def measure(self, table: pa.Table) -> dict[str, float]:

@@ -7,14 +7,17 @@ socket that has ended.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 import struct
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat.common.extras import lazy
 from longfat.common.suggest import listed, nearest
+from longfat.errors import InputError, MachineError
 from longfat.model.fields import narrowed
 from longfat.model.kinds import Names
 from longfat.model.metric import Metric, Unit, series
@@ -221,13 +224,20 @@ class Tcp(Sampled):
             for host in (flow.source, flow.target)
         }
 
-    def table(self, raw: Path, *, flows: Sequence[Flow], epoch_s: float) -> pa.Table:
+    def table(
+        self,
+        raw: Path,
+        *,
+        flows: Sequence[Flow],
+        epoch_s: float,
+        failed_ports: Mapping[str, int] = MappingProxyType({}),
+    ) -> pa.Table:
         """Decode the samples: one row for each stream's end at each time."""
         del epoch_s
         chosen = [flow for flow in flows if flow.name in self.of and flow.has_tcp_sockets]
         ends = find_ends(chosen, raw)
         samples = read_samples(raw / self.samples_file)
-        return make_table(COLUMNS, decode(samples, ends, flows=chosen))
+        return make_table(COLUMNS, decode(samples, ends, flows=chosen, failed_ports=failed_ports))
 
     def measure(self, table: pa.Table) -> dict[str, float]:
         """Measure the sending ends, over all flows and streams."""
@@ -281,23 +291,31 @@ Ends = dict[tuple[str, int, int], End]
 def find_ends(flows: Sequence[Flow], raw: Path) -> Ends:
     """Find which sockets carry which stream, from what the client reported of its connections.
 
-    Raises:
-        MachineError: a report cannot be read.
+    A flow that failed may have left no report, and then has no streams.
     """
     found: Ends = {}
     for flow in flows:
-        for stream, (local, remote) in enumerate(flow.connections(raw)):
-            add_stream(flow, local, remote, stream=stream, ends=found)
+        with contextlib.suppress(InputError, MachineError):
+            for stream, (local, remote) in enumerate(flow.connections(raw)):
+                add_stream(flow, local, remote, stream=stream, ends=found)
     return found
 
 
-def _claim(host: str, local: int, remote: int, *, flows: Sequence[Flow], ends: Ends) -> bool:
+def _claim(
+    host: str,
+    local: int,
+    remote: int,
+    *,
+    flows: Sequence[Flow],
+    ends: Ends,
+    failed_ports: Mapping[str, int],
+) -> bool:
     """Assign a socket that no report names to the first flow that claims it."""
     for flow in flows:
         if host not in (flow.source, flow.target) or remote == 0:  # a listening one
             continue
         client, server = (local, remote) if host == flow.source else (remote, local)
-        if flow.owns_connection(client, server):
+        if flow.owns_connection(client, server) or failed_ports.get(flow.name) == server:
             stream = sum(end.flow == flow.name for end in ends.values()) // 2
             add_stream(flow, client, server, stream=stream, ends=ends)
             return True
@@ -326,7 +344,11 @@ def ports_of(message: Message) -> tuple[int, int]:
 
 
 def decode(
-    messages: Iterable[Message], ends: Ends, *, flows: Sequence[Flow] = ()
+    messages: Iterable[Message],
+    ends: Ends,
+    *,
+    flows: Sequence[Flow] = (),
+    failed_ports: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each end of a stream of each sample; other sockets are left out.
 
@@ -334,12 +356,17 @@ def decode(
         messages: the samples.
         ends: which sockets are of which stream.
         flows: flows that may have more connections than those; they are added to `ends`.
+        failed_ports: the ports of the servers of those that failed, by name.
     """
     for message in messages:
         host = message.source.node
         ports = ports_of(message)
         end = ends.get((host, *ports))
-        if end is None and flows and _claim(host, *ports, flows=flows, ends=ends):
+        if (
+            end is None
+            and flows
+            and _claim(host, *ports, flows=flows, ends=ends, failed_ports=failed_ports)
+        ):
             end = ends[host, *ports]
         values = end and _socket(message)
         if end and values:

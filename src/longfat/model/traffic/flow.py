@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from longfat.common.decoding import MAX_RAW_BYTES, decode, read_json
 from longfat.errors import MachineError
 from longfat.model.fields import declare, fields_of, phrases
-from longfat.model.kinds import Text, Time
+from longfat.model.kinds import OneOf, Text, Time
+from longfat.model.metric import Metric, MetricSource, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from longfat.model.metric import Metric
     from longfat.model.network import HostRoot
 
 
@@ -82,6 +82,22 @@ def read_report(path: Path, cls: type[R], *, what: str) -> R:
 
 # Where a machine has the guest's files.
 _GUEST = "/run/longfat/guest"
+
+SUCCEEDS, FAILS, EITHER = "succeeds", "fails", "either"
+"""What a flow can be expected to do: the values of `expect`."""
+
+STATUS = Metric(
+    "status",
+    Unit.COUNT,
+    "exit status",
+    MetricSource(
+        file="manifest.json",
+        path="flow_failures",
+        formula="exit status of the process that failed; 128 + N if signal N ended it, 124 if it "
+        "did not end in time, 0 if none failed",
+    ),
+)
+"""How a flow ended that may fail: its `expect` is not `succeeds`."""
 
 _LIMIT_FACTOR = 3.0
 _LIMIT_SLACK_S = 600.0
@@ -193,6 +209,20 @@ class Flow(ABC):
         label="After",
         help="it waits for the end of this flow",
     )
+    expect: str = declare(
+        OneOf(what="an end of a flow", options=(SUCCEEDS, FAILS, EITHER)),
+        default=SUCCEEDS,
+        label="Expect",
+        help="how it has to end for the case to be good; with `either`, claims about its `status` "
+        "can judge it",
+    )
+    limit_s: float | None = declare(
+        Time(minimum=0.001, maximum=864000.0),
+        default=None,
+        label="Limit",
+        help="if it has not ended by itself after this time, it is stopped and has failed",
+        absent="three times its expected duration, and 10 minutes",
+    )
     args: tuple[str, ...] = ()
 
     @property
@@ -267,6 +297,8 @@ class Flow(ABC):
 
         Idle virtual seconds cost nothing, so it can be far off.
         """
+        if self.limit_s is not None:
+            return self.limit_s
         return _LIMIT_FACTOR * self.duration_s() + _LIMIT_SLACK_S
 
     def drawn_start_s(self, seed: int) -> float:
@@ -283,7 +315,7 @@ class Flow(ABC):
         return round(self.start_s + drawn * self.start_spread_s, 6)
 
     def failure(self, words: str) -> str:
-        """Return the reason of a failed process in what it printed."""
+        """Return the reason of a failure in what the process that failed printed."""
         return words
 
     def connections(self, raw: Path) -> list[tuple[int, int]]:

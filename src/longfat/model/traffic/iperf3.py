@@ -8,6 +8,8 @@ The report's fields are those of `longfat.model.traffic.iperf3_json`.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,7 @@ from longfat.model.traffic.options import OUTPUT, RESERVED, Options, arguments, 
 from longfat.model.traffic.preload import IPERF3
 from longfat.theory.fairness import jain_index
 
+_ERROR = re.compile(r'^\t"error":\t("(?:[^"\\]|\\.)*")', re.MULTILINE)
 _NO_REPORT = "not a JSON report of iperf3"
 
 
@@ -201,8 +204,9 @@ class Iperf3(Bulk):
         """Return the error in a report."""
         try:
             data = parse_json(words.encode(errors="replace"), where="", foreign=True)
-        except InputError:
-            return words
+        except InputError:  # of a long report there is its end only
+            errors = _ERROR.findall(words)
+            return json.loads(errors[-1]) if errors else words
         return str(data["error"]) if isinstance(data, dict) and "error" in data else words
 
     def report(self, raw: Path) -> Iperf3Report:
@@ -289,7 +293,7 @@ def parse_report(data: Any, *, name: str) -> Iperf3Report:
     if "error" in data:
         problem = data["error"]
         words = problem if isinstance(problem, str) else describe(problem)
-        raise InputError(f"{name}: iperf3 failed: {words}")
+        raise InputError(f"iperf3 failed: {words}")
     where = f"{name}: not a whole report of iperf3"
     report = REPORT.decode(data, where=where, error=MachineError)
     return Iperf3Report(

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 
 from longfat.common.decoding import decode, open_regular, parse_json
 from longfat.errors import MachineError
-from longfat.model.fields import REQUIRED, declare
+from longfat.model.fields import REQUIRED, declare, narrowed
 from longfat.model.kinds import Flag, Integer, Integers, Line, Size, Texts, Time
 from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.traffic.extraction import REPORT_FILE, Extraction, Extractions
@@ -149,11 +149,8 @@ class Program(Flow):
         absent="it ends by itself",
         phrase="at most {}",
     )
-    limit_s: float = declare(
-        Time(minimum=0.001, maximum=864000.0),
-        default=_DEFAULT_LIMIT_S,
-        label="Limit",
-        help="if it has not ended by itself after this time, the case fails; not with `time`",
+    limit_s: float | None = narrowed(
+        Flow, "limit", Time(minimum=0.001, maximum=864000.0), absent="10min; not with `time`"
     )
     status: tuple[int, ...] = declare(
         Integers(each=Integer(maximum=255), what="an exit status, or a list of them"),
@@ -232,11 +229,11 @@ class Program(Flow):
 
     def duration_s(self) -> float:
         """Return its time, or a guess."""
-        return min(self.limit_s, _ASSUMED_S) if self.time_s is None else self.time_s
+        return min(self._limit_s, _ASSUMED_S) if self.time_s is None else self.time_s
 
     def longest_s(self) -> float:
         """Return when the guest's own limits have ended it; see `Flow.longest_s`."""
-        return READY_LIMIT_S + (self.time_s or self.limit_s) + _GRACE_S
+        return READY_LIMIT_S + (self.time_s or self._limit_s) + _GRACE_S
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the server, if there is one, and the client."""
@@ -249,7 +246,7 @@ class Program(Flow):
             "line": preloaded(self.run),
             "end": "client",
             "time_s": self.time_s,
-            "limit_s": self.limit_s if self.time_s is None else None,
+            "limit_s": self._limit_s if self.time_s is None else None,
             "statuses": list(self.status),
             "metrics": [one.order() for one in self.extractions],
         }
@@ -265,6 +262,10 @@ class Program(Flow):
             self._process(self.target, self.serve, server, f"{self.name}.server.txt"),
             self._process(self.source, self.run, client, self._client_file),
         )
+
+    @property
+    def _limit_s(self) -> float:
+        return _DEFAULT_LIMIT_S if self.limit_s is None else self.limit_s
 
     def _ready(self) -> list[str] | None:
         if self.ready is not None:

@@ -98,7 +98,7 @@ def _chart(
 
 def _flows(name: str, group: Group) -> Iterator[tuple[Run, Requests]]:
     for run in group.runs:
-        for flow in run.case.flows:
+        for flow in run.measured_case.flows:
             if flow.name == name and isinstance(flow, Requests):
                 yield run, flow
 

@@ -280,7 +280,7 @@ def _tests(verdict: Verdict) -> list[_Test]:
             folded=len(tables.rows) > _MAX_ROWS,
         )
         for name, run in verdict.first_runs.items()
-        for flow in verdict.study.cases[name].case.flows
+        for flow in run.measured_case.flows
         if isinstance(flow, Iperf3)
         for tables in (iperf3_tables(flow.report(run.checked_raw)),)
     ]

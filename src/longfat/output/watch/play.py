@@ -38,7 +38,7 @@ def watch_case(
     console: Console,
     summary: Callable[[Run], Sequence[Text]],
     as_json: bool = False,
-) -> None:
+) -> Run:
     """Run a case with a live view; where that cannot be drawn, with a line a virtual second.
 
     The view's last picture, of the whole run, stays on the terminal.
@@ -48,6 +48,9 @@ def watch_case(
         console: a terminal, or where the lines go.
         summary: returns the lines below the last picture or line.
         as_json: print a JSON object a virtual second to standard output in place of either.
+
+    Returns:
+        The run.
 
     Raises:
         LongfatError: as of `longfat.execution.run_case`.
@@ -86,6 +89,7 @@ def watch_case(
         last = summary(run)
     for line in last:
         console.print(line, soft_wrap=True)
+    return run
 
 
 def _can_draw(console: Console) -> bool:
