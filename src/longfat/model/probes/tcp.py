@@ -134,10 +134,12 @@ class Tcp(Sampled):
 
     kind: ClassVar[str] = "tcp"
     columns: ClassVar[Sequence[Column]] = COLUMNS
+    target_column: ClassVar[str] = "flow"
+    combined: ClassVar[str] = "over"
     of: tuple[str, ...] = narrowed(
         Sampled, "of", Names(what="the name of a flow over TCP, or a list of them")
     )
-    metrics: ClassVar[tuple[Metric, ...]] = (
+    target_metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "mean_cwnd_bytes",
             Unit.BYTES,
@@ -229,7 +231,7 @@ class Tcp(Sampled):
         samples = read_samples(raw / self.samples_file)
         return make_table(COLUMNS, decode(samples, ends, flows=chosen))
 
-    def measure(self, table: pa.Table) -> dict[str, float]:
+    def measure_targets(self, table: pa.Table) -> dict[str, float]:
         """Measure the sending ends, over all flows and streams."""
         sender = table.filter(pc.equal(table["end"].cast("string"), "sender"))
         if sender.num_rows == 0:
