@@ -44,6 +44,9 @@ _LATER = frozenset(
     )
 )
 
+# The same of flows, by their tools.
+_LATER_OF_FLOWS = {"cbr": ("reverse",)}
+
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
 # Apart from tab and newline, control characters are in no text that is edited by hand.
@@ -202,6 +205,10 @@ class Case:
                     if value is not None or name in _ALWAYS
                 }
         data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
+        for flow in data["flows"]:
+            for name in _LATER_OF_FLOWS.get(flow["tool"], ()):
+                if flow[name] in (None, "", False):
+                    del flow[name]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}
 

@@ -17,6 +17,7 @@ from longfat.analysis.advice.limits import Limit, Span, spans
 from longfat.analysis.advice.recommendation import Recommendation, recommendation
 from longfat.common.extras import lazy
 from longfat.errors import InputError, MachineError
+from longfat.model.flow_path import sender_and_receiver
 from longfat.model.metric import Unit
 from longfat.model.traffic import Bulk
 from longfat.model.units import format_quantity
@@ -222,7 +223,7 @@ def _application(run: Run, flow: Flow) -> Diagnosis:
     found = examine_application(run, flow)
     return Diagnosis(
         flow=flow.name,
-        title=f"{flow.source} -> {flow.target}, {flow.tool}",
+        title=f"{' -> '.join(sender_and_receiver(flow))}, {flow.tool}",
         certain=True,
         limit=None,
         duration_s=0.0,
@@ -239,7 +240,7 @@ def _udp(run: Run, flow: Bulk) -> Diagnosis:
     found = udp_facts(run, flow)
     return Diagnosis(
         flow=flow.name,
-        title=f"{flow.source} -> {flow.target}, UDP",
+        title=f"{' -> '.join(sender_and_receiver(flow))}, UDP",
         certain=True,
         limit=None,
         duration_s=0.0,
