@@ -16,7 +16,8 @@ datagram has come. It ends when all have come, or none for two seconds after the
 none ever comes, ten seconds after the last would have been sent.
 
 A datagram costs the sender three system calls (sleep, clock, send) and the receiver two (receive,
-clock), of `fetch` three (poll, too). Both reports are JSON on standard output; times are in nanoseconds since boot.
+clock), of `fetch` three (poll, too). Both reports are JSON on standard output; times are in
+nanoseconds since boot.
 
 Source of the calls: clock_nanosleep(2), udp(7), ip(7), ipv6(7), socket(7).
 """

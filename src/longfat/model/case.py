@@ -204,11 +204,7 @@ class Case:
                     for name, value in link[way].items()
                     if value is not None or name in _ALWAYS
                 }
-        data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
-        for flow in data["flows"]:
-            for name in _LATER_OF_FLOWS.get(flow["tool"], ()):
-                if flow[name] in (None, "", False):
-                    del flow[name]
+        data["flows"] = [_flow_json(flow) for flow in self.flows]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}
 
@@ -285,6 +281,14 @@ class Case:
     def digest(self) -> str:
         """Return the case's name: the SHA-256 of its canonical JSON, in hexadecimal."""
         return digest_of(self.to_json())
+
+
+def _flow_json(flow: Flow) -> dict[str, Any]:
+    later = _LATER_OF_FLOWS.get(flow.tool, ())
+    fields = dataclasses.asdict(flow).items()
+    return {"tool": flow.tool} | {
+        name: value for name, value in fields if value or name not in later
+    }
 
 
 def digest_of(data: Any) -> str:
