@@ -70,7 +70,8 @@ TABLES: Mapping[str, Iterable[Field]] = {
 METRICS: Mapping[str, Iterable[Metric]] = {
     **{flow.tool: flow.metrics for flow in (Iperf3, Transfer, Ping, Requests, Cbr, Video)},
     "program": Program(name="load", source="h1", target="h2", run="true").metrics,
-    **{probe.kind: probe.metrics for probe in (Queue, Tcp, Rate, Capture)},
+    **{probe.kind: probe.target_metrics for probe in (Queue, Tcp, Rate)},
+    "capture": Capture.metrics,
 }
 
 

@@ -28,7 +28,7 @@ from longfat.common.checksum import FileSum, file_damage, file_sum, sealed, unse
 from longfat.common.decoding import Decoder, decode, parse_json, read_json
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.runs.run import parse_series
-from longfat.model.probes import Capture, Queue
+from longfat.model.probes import Capture, Queue, Tcp
 from longfat.model.probes.columns import MAX_CELLS
 from longfat.model.traffic import Iperf3, Ping
 from longfat.model.traffic.iperf3_any import read_any_report
@@ -275,6 +275,18 @@ def test_a_parquet_file_of_millions_of_equal_values_is_refused() -> None:
         parse_series(content, where="f", columns=Queue.columns)
     with pytest.raises(InputError, match="f: its columns are "):
         parse_series(content, where="f", columns=Capture.columns)
+
+
+def test_a_series_of_an_earlier_version_has_nulls_for_later_columns() -> None:
+    first = [one for one in Tcp.columns if not one.later]
+    assert len(first) < len(Tcp.columns)
+    for columns in (first, Tcp.columns[: len(first) + 1], Tcp.columns):
+        schema = pa.schema([pa.field(one.name, one.type) for one in columns])
+        stream = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_pylist([{"time_s": 0.5}], schema=schema), stream)
+        table = parse_series(stream.getvalue().to_pybytes(), where="f", columns=Tcp.columns)
+        assert table.column_names == [one.name for one in Tcp.columns]
+        assert table["timeouts"].to_pylist() == table["ecn"].to_pylist() == [None]
 
 
 @pytest.mark.parametrize("time_s", [None, float("nan"), float("inf"), -1e300])

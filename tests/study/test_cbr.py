@@ -16,7 +16,7 @@ def test_all_fields(tmp_path: Path) -> None:
     text = (
         f"{BASE}  call: {{cbr: h1 -> h2, time: 5s, size: 200, interval: 10ms, buffer: 40ms, "
         "dscp: 46}\n"
-        "  video: {cbr: h1 -> h2, size: 1200, rate: 2mbit}\n"
+        "  video: {cbr: h1 -> h2, size: 1200, rate: 2mbit, reverse: yes}\n"
         "claims:\n"
         "  - a call: default.call.mos > 4 and default.call.p99 < 2 * default.ping.avg\n"
         "  - whole: default.video.loss < 1% and default.video.longest_loss <= 2\n"
@@ -33,7 +33,10 @@ def test_all_fields(tmp_path: Path) -> None:
         buffer_s=0.04,
         dscp=46,
     )
-    assert video == Cbr(name="video", source="h1", target="h2", size_bytes=1200, rate_bps=2_000_000)
+    assert video == Cbr(
+        name="video", source="h1", target="h2", size_bytes=1200, rate_bps=2_000_000, reverse=True
+    )
+    assert "reverse" not in study.cases["default"].case.to_json()["flows"][-2]
     assert call.summary() == "5 s, 200 B each, every 10 ms, DSCP 46"
     case = study.cases["default"].case
     assert type(case).from_json(case.to_json()) == case

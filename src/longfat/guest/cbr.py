@@ -2,14 +2,22 @@
 
     cbr.py receive ADDRESS PORT COUNT
     cbr.py send ADDRESS PORT COUNT INTERVAL_NS SIZE TRAFFIC_CLASS
+    cbr.py serve ADDRESS PORT COUNT INTERVAL_NS SIZE TRAFFIC_CLASS
+    cbr.py fetch ADDRESS PORT COUNT INTERVAL_NS
 
 Each datagram has its number, from 0, and the time at which it was sent, by the clock that all
 hosts of a machine share. After the last one the sender sends a few that say that it was the last;
 the receiver waits until all have come, or none for two seconds after that, or somebody ends it by
 SIGTERM, and prints what came: number, sending and arrival of each in the order of arrival.
 
+In the reverse direction the server sends (`serve`), to the address that the first request came
+from, so that it works through NAT. The client (`fetch`) repeats its request each second until a
+datagram has come. It ends when all have come, or none for two seconds after the last was sent; if
+none ever comes, ten seconds after the last would have been sent.
+
 A datagram costs the sender three system calls (sleep, clock, send) and the receiver two (receive,
-clock). Both reports are JSON on standard output; times are in nanoseconds since boot.
+clock), of `fetch` three (poll, too). Both reports are JSON on standard output; times are in
+nanoseconds since boot.
 
 Source of the calls: clock_nanosleep(2), udp(7), ip(7), ipv6(7), socket(7).
 """
@@ -28,9 +36,10 @@ import time
 from longfat.guest import system
 
 _HEADER = struct.Struct("<qq")
-_LAST = -1
+_LAST, _REQUEST = -1, -2
 _LAST_COUNT, _LAST_GAP_NS = 3, 10_000_000
 _SILENCE_S = 2
+_REQUEST_EVERY_S, _GIVE_UP_S = 1, 10
 _BUFFER_BYTES = 8 << 20
 _MAX_VALUE = 65535
 _IPV6_TCLASS = 67
@@ -43,12 +52,20 @@ class _EndError(Exception):
 def main(words: list[str]) -> None:
     """Do what the command line says; `words` are those after the program's name."""
     try:
-        address, port, count = words[1], int(words[2]), int(words[3])
+        target, count = (words[1], int(words[2])), int(words[3])
+        socket = _new_socket(target[0])
         if words[0] == "receive":
-            print(_receive(address, port, count))
+            print(_receive(socket, target, count))
+        elif words[0] == "fetch":
+            print(_fetch(socket, target, count, int(words[4])))
         else:
             every_ns, size, traffic_class = map(int, words[4:])
-            print(_send((address, port), count, every_ns, size, traffic_class))
+            _set_traffic_class(socket, traffic_class)
+            if words[0] == "send":
+                socket.connect(target)
+                print(_send(socket, count, every_ns, size))
+            else:
+                print(_serve(socket, target, count, every_ns, size))
     except OSError as error:
         sys.exit(f"{' '.join(words[:3])}: {error.strerror}")
 
@@ -58,25 +75,31 @@ def _new_socket(address: str) -> _socket.socket:
     return _socket.socket(family, _socket.SOCK_DGRAM)
 
 
-def _send(target: tuple[str, int], count: int, every_ns: int, size: int, traffic_class: int) -> str:
-    socket = _new_socket(target[0])
-    if traffic_class and ":" in target[0]:
+def _set_traffic_class(socket: _socket.socket, traffic_class: int) -> None:
+    if traffic_class and socket.family == _socket.AF_INET6:
         socket.setsockopt(_socket.IPPROTO_IPV6, _IPV6_TCLASS, traffic_class)
     elif traffic_class:
         socket.setsockopt(_socket.IPPROTO_IP, _socket.IP_TOS, traffic_class)
-    socket.connect(target)
+
+
+def _send(socket: _socket.socket, count: int, every_ns: int, size: int) -> str:
+    """Send to the connected address; SIGTERM ends it early if `_serve` caught it."""
     fill = bytes(size - _HEADER.size)
     start_ns = time.monotonic_ns()
-    refused = 0
-    for number in range(count):
-        if number:
-            system.sleep_until(start_ns + number * every_ns)
-        refused += not _sent(socket, _HEADER.pack(number, time.monotonic_ns()) + fill)
-    for number in range(_LAST_COUNT):
-        system.sleep_until(start_ns + count * every_ns + number * _LAST_GAP_NS)
-        _sent(socket, _HEADER.pack(_LAST, 0))
+    sent = refused = 0
+    try:
+        for number in range(count):
+            if number:
+                system.sleep_until(start_ns + number * every_ns)
+            refused += not _sent(socket, _HEADER.pack(number, time.monotonic_ns()) + fill)
+            sent += 1
+        for number in range(_LAST_COUNT):
+            system.sleep_until(start_ns + count * every_ns + number * _LAST_GAP_NS)
+            _sent(socket, _HEADER.pack(_LAST, 0))
+    except _EndError:
+        pass
     return (
-        f'{{"program": "longfat cbr", "end": "sender", "start_ns": {start_ns}, "sent": {count}, '
+        f'{{"program": "longfat cbr", "end": "sender", "start_ns": {start_ns}, "sent": {sent}, '
         f'"refused": {refused}}}'
     )
 
@@ -96,18 +119,36 @@ def _sent(socket: _socket.socket, data: bytes) -> bool:
     return True
 
 
-def _receive(address: str, port: int, count: int) -> str:
-    socket = _new_socket(address)
+def _serve(
+    socket: _socket.socket, address: tuple[str, int], count: int, every_ns: int, size: int
+) -> str:
+    """Wait for a request, then send to its source."""
+    signal.signal(signal.SIGTERM, _end)
+    socket.bind(address)
+    try:
+        while True:
+            data, source = socket.recvfrom(_MAX_VALUE)
+            if len(data) >= _HEADER.size and _HEADER.unpack_from(data)[0] == _REQUEST:
+                break
+    except _EndError:
+        return '{"program": "longfat cbr", "end": "sender", "start_ns": 0, "sent": 0, "refused": 0}'
+    socket.connect(source)
+    report = _send(socket, count, every_ns, size)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    return report
+
+
+def _end(*_: object) -> None:
+    raise _EndError
+
+
+def _receive(socket: _socket.socket, address: tuple[str, int], count: int) -> str:
     # What comes while we are about to look is not to be lost.
     socket.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVBUF, _BUFFER_BYTES)
-    socket.bind((address, port))
+    socket.bind(address)
     rows: list[tuple[int, int, int]] = []
     missing = set(range(count))
-
-    def end(*_: object) -> None:
-        raise _EndError
-
-    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGTERM, _end)
     try:
         while missing:
             data = socket.recv(_MAX_VALUE)
@@ -120,6 +161,44 @@ def _receive(address: str, port: int, count: int) -> str:
     except (_EndError, TimeoutError):
         pass
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    return _report(rows)
+
+
+def _fetch(socket: _socket.socket, target: tuple[str, int], count: int, every_ns: int) -> str:
+    """Request the datagrams, and receive them."""
+    socket.setsockopt(_socket.SOL_SOCKET, _socket.SO_RCVBUF, _BUFFER_BYTES)
+    socket.connect(target)
+    rows: list[tuple[int, int, int]] = []
+    missing = set(range(count))
+    now_ns = time.monotonic_ns()
+    end_ns = now_ns + count * every_ns + _GIVE_UP_S * 10**9
+    request_ns = now_ns
+    while missing:
+        if not rows and now_ns >= request_ns:
+            _sent(socket, _HEADER.pack(_REQUEST, 0))
+            request_ns += _REQUEST_EVERY_S * 10**9
+        until_ns = end_ns if rows else min(end_ns, request_ns)
+        socket.settimeout(max(until_ns - now_ns, 1) / 1e9)
+        try:
+            number, sent_ns = _HEADER.unpack_from(socket.recv(_MAX_VALUE))
+            now_ns = time.monotonic_ns()
+        except TimeoutError:
+            now_ns = time.monotonic_ns()
+            if now_ns >= end_ns:
+                break
+            continue
+        except ConnectionRefusedError:
+            now_ns = time.monotonic_ns()  # the server is not there yet, or no more
+            continue
+        if number != _LAST:
+            rows.append((number, sent_ns, now_ns))
+            missing.discard(number)
+            last_ns = sent_ns + (count - number) * every_ns
+            end_ns = max(now_ns, last_ns) + _SILENCE_S * 10**9
+    return _report(rows)
+
+
+def _report(rows: list[tuple[int, int, int]]) -> str:
     text = ",\n".join(f"[{number}, {sent}, {arrived}]" for number, sent, arrived in rows)
     return f'{{"program": "longfat cbr", "end": "receiver", "datagrams": [{text}]}}'
 

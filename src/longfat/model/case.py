@@ -44,8 +44,9 @@ _LATER = frozenset(
     )
 )
 
-# Fields of flows, likewise.
-_LATER_OF_FLOWS = frozenset(("expect", "limit_s"))
+# The same of flows: of all, and of those of a tool.
+_LATER_OF_FLOWS = frozenset(("address", "expect", "limit_s"))
+_LATER_OF_TOOLS = {"cbr": ("reverse",)}
 
 DEFAULT_MEMORY_BYTES = 2 * 1024**3
 
@@ -284,9 +285,10 @@ class Case:
 
 
 def _flow_json(flow: Flow) -> dict[str, Any]:
+    later = _LATER_OF_FLOWS.union(_LATER_OF_TOOLS.get(flow.tool, ()))
     data = {"tool": flow.tool, **dataclasses.asdict(flow)}
     for field in dataclasses.fields(flow):
-        if field.name in _LATER_OF_FLOWS and data[field.name] == field.default:
+        if field.name in later and data[field.name] == field.default:
             del data[field.name]
     return data
 

@@ -72,6 +72,10 @@ class MetricSource:
         number = _TAKEN[self.take] if self.take else "the number"
         return number if self.divisor == 1 else f"{number} / {self.divisor:g}".replace("e+0", "e")
 
+    def of_rows(self, rows: str) -> MetricSource:
+        """Return the source of the same metric over a part of the rows, such as `flow bulk`."""
+        return replace(self, formula=f"{self.describe()}; the rows of {rows}")
+
     def file_of(self, name: str, *, reverse: bool = False) -> str:
         """Return the file's path below the run directory.
 

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from longfat.errors import MachineError
 from longfat.model.probes import Capture, Probe, Queue, Rate, Tcp
+from longfat.model.probes.probe import MAX_SEPARATE
 from longfat.model.probes.queue import the_queue, waiting_handles
 from longfat.model.probes.tcp import ENDED, alive
 from longfat.model.traffic import Iperf3
@@ -124,6 +126,40 @@ def test_the_counters_of_an_interface_agree_with_the_shaped_rate() -> None:
     payload = BULK.report(DATA).totals["received_bytes"]
     sent = metrics["tx_bps"] * series[-1]["time_s"] / 8
     assert sent == pytest.approx(payload * 1514 / 1448, rel=0.01)
+
+
+def test_several_interfaces_have_their_own_metrics_and_a_sum_that_says_so() -> None:
+    both = Queue(name="queue", of=("s1-eth2", "h1-eth0"))
+    metrics = both.measure(table(both))
+    queue = Queue(name="queue", of=("s1-eth2",))
+    only = table(both).filter(pc.equal(table(both)["interface"].cast("string"), "s1-eth2"))
+    for name, value in queue.measure(only).items():
+        assert metrics[f"s1_eth2_{name}"] == value
+    assert metrics["h1_eth0_peak_bytes"] == 0
+    assert metrics["peak_bytes"] == metrics["s1_eth2_peak_bytes"]
+    known = {metric.name: metric for metric in both.metrics}
+    assert metrics.keys() <= known.keys()
+    assert known["s1_eth2_drops"].title == "s1-eth2 drops"
+    assert known["drops"].title == "drops, sum of 2 interfaces"
+    source = known["s1_eth2_drops"].source
+    assert source is not None
+    assert source.describe().endswith("; the rows of interface s1-eth2")
+
+
+def test_one_target_has_no_prefix_and_very_many_have_none_of_their_own() -> None:
+    assert RATE.metrics == Rate.target_metrics
+    many = Rate(name="rate", of=tuple(f"s1-eth{number}" for number in range(MAX_SEPARATE + 1)))
+    assert [metric.name for metric in many.metrics] == [one.name for one in Rate.target_metrics]
+    assert many.metrics[0].title == "received, sum of 17 interfaces"
+
+
+def test_targets_whose_names_differ_in_marks_only_have_metrics_of_different_names() -> None:
+    flows = Tcp(name="tcp", of=("a-b", "a_b"))
+    names = [metric.name for metric in flows.metrics]
+    assert len(set(names)) == len(names)
+    assert {"a_b_retransmits", "a_b_2_retransmits", "retransmits"} <= set(names)
+    titles = {metric.name: metric.title for metric in flows.metrics}
+    assert titles["retransmits"] == "retransmissions, over 2 flows"
 
 
 def test_a_socket_that_has_ended_tells_its_last_counts_once() -> None:

@@ -44,6 +44,15 @@ def test_what_is_started() -> None:
     assert (paced.count, paced.gap_s, paced.duration_s()) == (125, 0.008, 1.0)
 
 
+def test_in_reverse_the_target_sends() -> None:
+    server, client = flow(time_s=2.0, reverse=True).processes(address="10.0.0.2", port=5201)
+    assert (server.host, server.listens) == ("h2", True)
+    typed = " ".join(server.typed)
+    assert typed == "python3 -m longfat.guest.cbr serve 10.0.0.2 5201 100 20000000 172 0"
+    typed = " ".join(client.typed)
+    assert typed == "python3 -m longfat.guest.cbr fetch 10.0.0.2 5201 100 20000000"
+
+
 def arrivals(*rows: tuple[int, int, int]) -> list[Arrival]:
     return [Arrival(number, sent * MS, arrived * MS) for number, sent, arrived in rows]
 
@@ -172,6 +181,41 @@ def test_delays_are_exact(make_case: MakeCase, tmp_path: Path) -> None:
     assert run.virtual_s < 3.2
 
 
+def test_in_reverse_the_way_back_counts(make_case: MakeCase, tmp_path: Path) -> None:
+    # 30 ms and losses towards h1, 7 ms towards h2.
+    root = (
+        "tc qdisc add dev s1-eth1 root netem delay 30ms loss 10%",
+        "tc qdisc add dev s1-eth2 root netem delay 7ms",
+    )
+    of = flow(time_s=10.0, reverse=True, dscp=46)
+    run = played(make_case, tmp_path, of, root=root)
+    assert run.metrics["call.sent"] == 500
+    assert run.metrics["call.loss"] == pytest.approx(0.1, abs=0.05)
+    assert run.metrics["call.min_s"] == pytest.approx(0.030, abs=1e-4)
+    sent = json.loads((run.raw / "call.server.json").read_text())
+    assert (sent["end"], sent["sent"]) == ("sender", 500)
+    assert of.arrivals(run.raw)[0].number == 0
+
+
+@pytest.mark.parametrize(("line", "loss"), [("s1-eth1", 1.0), ("s1-eth2", 1.0)])
+def test_in_reverse_a_path_that_is_down_loses_all(
+    line: str, loss: float, make_case: MakeCase, tmp_path: Path
+) -> None:
+    root = (f"tc qdisc add dev {line} root netem loss 100%",)
+    run = played(make_case, tmp_path, flow(time_s=1.0, reverse=True), root=root)
+    assert (run.metrics["call.loss"], run.metrics["call.mos"]) == (loss, 1)
+    assert run.virtual_s < 20
+
+
+def test_in_reverse_a_lost_request_is_repeated(make_case: MakeCase, tmp_path: Path) -> None:
+    # The seed loses the first request, or not: the flow has all its datagrams either way.
+    root = ("tc qdisc add dev s1-eth2 root netem loss 60%",)
+    for seed in range(1, 5):
+        of = flow(time_s=0.2, reverse=True)
+        run = played(make_case, tmp_path / str(seed), of, root=root, seed=seed)
+        assert run.metrics["call.loss"] == 0
+
+
 def test_packets_are_marked(make_case: MakeCase, tmp_path: Path) -> None:
     # A band for them alone drops them all.
     add = "tc filter add dev s1-eth2 parent 1: protocol"
@@ -202,3 +246,5 @@ def test_a_live_network_plays_it() -> None:
         assert found["mean_s"] == pytest.approx(0.0102, abs=0.0003)
         assert found["mos"] > 4.3
         assert json.loads(found.raw["cbr.client.json"])["sent"] == 50
+        found = h1.start("cbr", h2, time=1, reverse=True).result()
+        assert (found["loss"], found["received"]) == (0, 50)

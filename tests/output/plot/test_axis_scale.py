@@ -47,6 +47,25 @@ def test_the_values_of_a_parameter_are_the_ticks_where_they_fit() -> None:
     assert "1.01" not in texts(near, MULTIPLE, stops=near, unit=Unit.COUNT)
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_sizes_are_shown_as_the_study_has_them(log: bool) -> None:
+    def shown(*typed: tuple[float, str]) -> tuple[str, list[str]]:
+        axis = Axis(label="buffer", unit=Unit.BYTES, log=log, typed=typed)
+        values = np.array([value for value, _ in typed])
+        found = axis_scale(axis, values, PAGE, stops=values.tolist())
+        return found.title, [text for _, text in found.ticks]
+
+    kib = 1024
+    mixed = ((125.0 * kib, "125KB"), (1250.0 * kib, "1250KB"), (2.0 * kib**2, "2MB"))
+    assert shown(*mixed) == ("buffer", ["125KB", "1250KB", "2MB"])
+    # One unit is that of the axis.
+    same = ((125.0 * kib, "125KB"), (250.0 * kib, "250KB"))
+    assert shown(*same) == (
+        ("buffer", ["125KB", "250KB"]) if log else ("buffer (KB)", ["125", "250"])
+    )
+    assert shown((1000.0, "1000"), (64000.0, "64000")) == ("buffer", ["1000", "64000"])
+
+
 def test_sizes_far_apart_have_units_of_their_own() -> None:
     sizes = [64 * 1024 * 4**k for k in range(6)]
     found = axis_scale(

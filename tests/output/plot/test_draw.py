@@ -110,6 +110,14 @@ def test_references_are_named_beside_the_title_and_far_ones_not_drawn() -> None:
     assert 20 < axes.get_ylim()[1] < 30
 
 
+def test_a_limit_does_not_scale_the_axis_of_a_queue_that_stayed_empty() -> None:
+    limit = (Reference(value=2.4e6, label="limit"),)
+    empty = panel(line("", [0, 0, 0], unit=Unit.BYTES), references=limit, title="Queue")
+    (axes,) = drawn([empty]).axes
+    assert axes.get_ylim()[1] == 1
+    assert "limit 2.29 MB, far above" in axes.get_title(loc="right") + axes.get_title(loc="center")
+
+
 @pytest.mark.parametrize("width_in", [PAGE_WIDTH_IN, NARROW_WIDTH_IN])
 @pytest.mark.parametrize("count", [2, 5, 9, 14])
 def test_names_cover_neither_data_nor_each_other(count: int, width_in: float) -> None:

@@ -67,6 +67,15 @@ describe("the axis of values", () => {
     expect(topOf(compared)).toBeCloseTo(4e9 * 1.08);
   });
 
+  it("does not reach to a limit over a queue that stayed empty, but to one without any values", () => {
+    const references = [{ label: "limit", value: 2.4e6 }];
+    const empty = panel({ values: [0, 0, 0] }, { unit: "B", references });
+    expect(referencesOf(empty)[0]?.at).toBeNull();
+    expect(topOf(empty)).toBe(1);
+    const none = panel({ values: [null, null, null] }, { unit: "B", references });
+    expect(referencesOf(none)[0]?.at).toBe(2.4e6);
+  });
+
   it("has an end where there is nothing", () => {
     expect(topOf(panel({ values: [0, 0, 0] }))).toBe(1);
   });

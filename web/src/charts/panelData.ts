@@ -70,8 +70,10 @@ export function largestOf(panel: PanelData): number {
 
 export function referencesOf(panel: PanelData): PanelReference[] {
   const largest = largestOf(panel);
+  // Without any value a reference is all that the axis can show.
+  const hasValues = panel.lines.some(({ values }) => values.some((value) => value !== null));
   return panel.references.map(({ label, value }) => {
-    const isFar = largest > 0 && value > FAR * largest;
+    const isFar = hasValues && value > FAR * largest;
     const text = `${label} ${formatQuantity(value, unitOf(panel.unit))}`;
     return isFar ? { text: `${text}, far above`, at: null } : { text, at: value };
   });

@@ -17,7 +17,10 @@ from longfat.analysis.advice.limits import Limit, Span, spans
 from longfat.analysis.advice.recommendation import Recommendation, recommendation
 from longfat.common.extras import lazy
 from longfat.errors import InputError, MachineError
+from longfat.model.flow_path import sender_and_receiver
+from longfat.model.flow_path.setting_warnings import ECN_CONTROLS
 from longfat.model.metric import Unit
+from longfat.model.probes.tcp import ACCURATE_ECN, CLASSIC_ECN
 from longfat.model.traffic import Bulk
 from longfat.model.units import format_quantity
 
@@ -178,7 +181,7 @@ def _tcp(run: Run, flow: Bulk) -> Diagnosis:
             dataclasses.replace(span, start_s=span.start_s - origin_s, end_s=span.end_s - origin_s)
             for span in spans(evidence.slices)
         ),
-        verdict=_verdict(evidence, limit),
+        verdict=_verdict(evidence, limit) + _marks(evidence),
         facts=facts(evidence),
         recommendation=recommendation(evidence, limit),
         notes=_notes(evidence),
@@ -199,6 +202,27 @@ _SENTENCES = {
     Limit.APPLICATION: "The application {probably}limited {flow} {time}: it had nothing to send.",
     Limit.UNKNOWN: "What limited {flow} {time} cannot be determined from what was recorded.",
 }
+
+
+_ECN = {CLASSIC_ECN: "RFC 3168", ACCURATE_ECN: "AccECN"}
+
+
+def _marks(evidence: FlowEvidence) -> str:
+    """Return a sentence about its marks; empty without ECN or a tcp probe."""
+    ecn = evidence.ecn
+    if ecn is None:
+        return ""
+    modes = " and ".join(_ECN[mode] for mode in ecn.modes)
+    delivered = f"{ecn.delivered:,} delivered packets"
+    counts_each = ecn.modes == (ACCURATE_ECN,) or evidence.congestion in ECN_CONTROLS
+    if ecn.received_ce is not None:
+        marked = f"{ecn.received_ce:,} of {delivered} were marked"
+    elif counts_each:
+        marked = f"{ecn.delivered_ce:,} of {delivered} were marked"
+    else:
+        # From a mark until the sender's CWR all ACKs carry ECE: one mark is a window of packets.
+        marked = f"{ecn.delivered_ce:,} of {delivered} were acknowledged with ECE"
+    return f" ECN was negotiated ({modes}): {marked}."
 
 
 def _verdict(evidence: FlowEvidence, limit: Limit) -> str:
@@ -254,7 +278,7 @@ def _application(run: Run, flow: Flow) -> Diagnosis:
     found = examine_application(run, flow)
     return Diagnosis(
         flow=flow.name,
-        title=f"{flow.source} -> {flow.target}, {flow.tool}",
+        title=f"{' -> '.join(sender_and_receiver(flow))}, {flow.tool}",
         certain=True,
         limit=None,
         duration_s=0.0,
@@ -271,7 +295,7 @@ def _udp(run: Run, flow: Bulk) -> Diagnosis:
     found = udp_facts(run, flow)
     return Diagnosis(
         flow=flow.name,
-        title=f"{flow.source} -> {flow.target}, UDP",
+        title=f"{' -> '.join(sender_and_receiver(flow))}, UDP",
         certain=True,
         limit=None,
         duration_s=0.0,

@@ -119,6 +119,12 @@ def facts(evidence: FlowEvidence) -> tuple[Fact, ...]:
             in_flight = own * rtt_s / 8 / evidence.flow.parallel
             found.put("mean_in_flight_bytes", "in flight", in_flight, Unit.BYTES, beside=beside)
     found.put("retransmits", "retransmissions", evidence.metric("retransmits"), Unit.COUNT)
+    if (ecn := evidence.ecn) is not None:
+        beside = f"ECN, of {ecn.delivered:,} delivered packets"
+        found.put(
+            "delivered_ce_packets", "marked, by ACKs", ecn.delivered_ce, Unit.COUNT, beside=beside
+        )
+        found.put("received_ce_packets", "marked, at the receiver", ecn.received_ce, Unit.COUNT)
     if slowest is not None and slowest.loss:
         found.put("path_loss", "random loss on the path", slowest.loss, Unit.FRACTION)
     if evidence.queue is not None and slowest is not None:

@@ -22,6 +22,7 @@ from longfat.model.flow_path import NotUnderstoodError, idle_rtt, sender_and_rec
 from longfat.model.metric import Unit
 from longfat.model.probes import Tcp
 from longfat.model.probes.samples import growth, weights
+from longfat.model.probes.tcp import ecn_counts
 from longfat.model.units import format_quantity
 from longfat.theory import bdp
 
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
 
     from longfat.execution.runs import Run
     from longfat.model.flow_path import Bottleneck
+    from longfat.model.probes.tcp import EcnCounts
     from longfat.model.traffic import Bulk
 else:
     np = lazy("numpy")
+    pa = lazy("pyarrow")
 
 pc = lazy("pyarrow.compute")
 
@@ -166,6 +169,13 @@ class FlowEvidence:
         if not stands_s.any():
             return None
         return float(np.average(self.table[column].to_numpy(), weights=stands_s))
+
+    @property
+    def ecn(self) -> EcnCounts | None:
+        """The marks of its streams; None without ECN or a tcp probe."""
+        ends = [tcp_samples(self.run, self.flow, end, ended=True) for end in ("sender", "receiver")]
+        tables = [table for table in ends if table is not None]
+        return ecn_counts(pa.concat_tables(tables).unify_dictionaries()) if tables else None
 
     def buffer(self, host: str, name: str) -> tuple[int, ...] | None:
         """Return the three numbers that set-up lines give `tcp_rmem` or `tcp_wmem` of a host."""

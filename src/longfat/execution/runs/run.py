@@ -456,7 +456,9 @@ def parse_series(content: bytes, *, where: str, columns: Sequence[Column]) -> pa
     """
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
-        found, wanted = file.schema_arrow, [(one.name, one.type) for one in columns]
+        found = file.schema_arrow
+        missing = [one for one in columns if one.later and one.name not in found.names]
+        wanted = [(one.name, one.type) for one in columns if one not in missing]
         if [(field.name, field.type) for field in found] != wanted:
             raise InputError(
                 f"{where}: its columns are {', '.join(found.names)}; expected are"
@@ -473,4 +475,7 @@ def parse_series(content: bytes, *, where: str, columns: Sequence[Column]) -> pa
             raise InputError(f"{where}: a sample has no time, or one beyond {_MAX_DISTANCE_S:g} s")
     except (*_UNREADABLE, pa.ArrowException) as error:
         raise InputError(f"{where}: not a whole Parquet file: {error}") from None
+    for column in missing:
+        field = pa.field(column.name, column.type, metadata={"unit": column.unit})
+        table = table.append_column(field, pa.nulls(table.num_rows, column.type))
     return table

@@ -43,11 +43,13 @@ class Column:
         name: its name, which ends in the unit where it has one.
         kind: the kind of its values.
         unit: its unit: `s`, `bytes`, `bit/s`, `packets`, ...; empty for none.
+        later: series of earlier versions lack it; it is null then.
     """
 
     name: str
     kind: Kind
     unit: str = ""
+    later: bool = False
 
     @property
     def type(self) -> pa.DataType:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from longfat.common.extras import lazy
 from longfat.common.suggest import listed, nearest
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Names, Time
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from longfat.model.network import Network
     from longfat.model.probes.columns import Column
     from longfat.model.traffic import Flow
+
+pc = lazy("pyarrow.compute")
+
+MAX_SEPARATE = 16
+"""Of up to so many targets of a probe each has metrics of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +44,13 @@ class Probe(ABC):
     kind: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[Sequence[Column]]
-    metrics: ClassVar[tuple[Metric, ...]]
 
     name: str
+
+    @property
+    @abstractmethod
+    def metrics(self) -> tuple[Metric, ...]:
+        """What it can measure; a class variable, where that is the same for all of its kind."""
 
     @property
     @abstractmethod
@@ -56,10 +67,20 @@ class Probe(ABC):
             network: the case's network.
             flows: the case's flows by their names.
         """
-        del flows
         known = [interface for pair in network.interfaces() for interface in pair]
         if name in known:
             return None
+        if name in flows:
+            ends = [
+                interface
+                for link, pair in zip(network.links, network.interfaces(), strict=True)
+                for node, interface in zip((link.a, link.b), pair, strict=True)
+                if node in (flows[name].source, flows[name].target)
+            ]
+            return (
+                f"{name!r} is a flow, and a {self.kind} probe is of interfaces (those of the "
+                f"flow's hosts: {listed(ends)})"
+            )
         full = {long: short for short, long in network.full_interface_names().items()}
         if name in full:
             return f"the interface {name} has a name too long for Linux: write {full[name]}"
@@ -146,10 +167,67 @@ class Sampled(Probe):
         help="the time between two samples",
     )
 
+    target_metrics: ClassVar[tuple[Metric, ...]]
+    """What it can measure of its targets, of each or of all together."""
+
+    target_column: ClassVar[str] = "interface"
+    """The column of the series that names the target of a row."""
+
+    combined: ClassVar[str] = "sum of"
+    """How titles call the metrics of several targets together: `sum of 2 interfaces`."""
+
     @property
     def targets(self) -> tuple[str, ...]:
         """The names of what is sampled."""
         return self.of
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What it can measure: of several targets, of each and then of all together."""
+        if len(self.of) == 1:
+            return self.target_metrics
+        parts = [
+            replace(
+                metric,
+                name=f"{prefix}_{metric.name}",
+                title=f"{target} {metric.title}",
+                source=metric.source and metric.source.of_rows(f"{self.target_column} {target}"),
+            )
+            for prefix, target in self._prefixes().items()
+            for metric in self.target_metrics
+        ]
+        together = f"{self.combined} {len(self.of)} {self.target_column}s"
+        totals = [
+            replace(metric, title=f"{metric.title}, {together}") for metric in self.target_metrics
+        ]
+        return (*parts, *totals)
+
+    def _prefixes(self) -> dict[str, str]:
+        """Return the targets with metrics of their own by what the metrics' names begin with."""
+        prefixes: dict[str, str] = {}
+        if not 1 < len(self.of) <= MAX_SEPARATE:
+            return prefixes
+        for target in self.of:
+            prefix = name = re.sub(r"\W", "_", target)
+            number = 1
+            while name in prefixes:  # a-b and a_b
+                number += 1
+                name = f"{prefix}_{number}"
+            prefixes[name] = target
+        return prefixes
+
+    def measure(self, table: pa.Table) -> dict[str, float]:
+        """Return the metrics of a decoded table; see `Probe.measure`."""
+        measured: dict[str, float] = {}
+        for prefix, target in self._prefixes().items():
+            rows = table.filter(pc.equal(table[self.target_column].cast("string"), target))
+            part = self.measure_targets(rows)
+            measured |= {f"{prefix}_{name}": value for name, value in part.items()}
+        return measured | self.measure_targets(table)
+
+    @abstractmethod
+    def measure_targets(self, table: pa.Table) -> dict[str, float]:
+        """Return the metrics of the targets in a table together, as `target_metrics` lists them."""
 
     sample_bytes: ClassVar[float] = 300
     """About what a sample of one target takes on the disk."""

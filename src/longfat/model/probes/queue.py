@@ -126,7 +126,7 @@ class Queue(Sampled):
     kind: ClassVar[str] = "queue"
     sample_bytes: ClassVar[float] = 510
     columns: ClassVar[Sequence[Column]] = COLUMNS
-    metrics: ClassVar[tuple[Metric, ...]] = (
+    target_metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "mean_bytes",
             Unit.BYTES,
@@ -196,7 +196,7 @@ class Queue(Sampled):
         del flows, epoch_s, failed_ports
         return make_table(COLUMNS, decode(read_samples(raw / self.samples_file)))
 
-    def measure(self, table: pa.Table) -> dict[str, float]:
+    def measure_targets(self, table: pa.Table) -> dict[str, float]:
         """Measure the queue of each interface; backlog and counts are added up over them."""
         queue = the_queue(table)
         if queue.num_rows == 0:

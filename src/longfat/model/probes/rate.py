@@ -51,7 +51,7 @@ class Rate(Sampled):
     kind: ClassVar[str] = "rate"
     sample_bytes: ClassVar[float] = 260
     columns: ClassVar[Sequence[Column]] = COLUMNS
-    metrics: ClassVar[tuple[Metric, ...]] = (
+    target_metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "rx_bps",
             Unit.BPS,
@@ -94,7 +94,7 @@ class Rate(Sampled):
         del flows, epoch_s, failed_ports
         return make_table(COLUMNS, decode(read_samples(raw / self.samples_file)))
 
-    def measure(self, table: pa.Table) -> dict[str, float]:
+    def measure_targets(self, table: pa.Table) -> dict[str, float]:
         """Return mean rates from the traffic's start to its end; interfaces are added up."""
         span_s = (pc.max(table["time_s"]).as_py() or 0.0) - (pc.min(table["time_s"]).as_py() or 0.0)
         if span_s <= 0:

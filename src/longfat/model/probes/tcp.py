@@ -12,6 +12,7 @@ import ipaddress
 import socket
 import struct
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -80,6 +81,10 @@ COLUMNS = (
     Column("bytes_received", WHOLE, "bytes"),
     Column("bytes_retransmitted", WHOLE, "bytes"),
     Column("delivered_packets", WHOLE, "packets"),
+    Column("timeouts", WHOLE, later=True),
+    Column("ecn", TEXT, later=True),
+    Column("delivered_ce_packets", WHOLE, "packets", later=True),
+    Column("received_ce_packets", WHOLE, "packets", later=True),
 )
 
 _FLOWS = ("flow", "end", "stream")
@@ -121,10 +126,19 @@ _WORDS = (
     *("segs_out", "segs_in", "notsent_bytes", "min_rtt", "data_segs_in", "data_segs_out"),
     *("Q:delivery_rate", "Q:busy_time", "Q:rwnd_limited", "Q:sndbuf_limited"),
     *("delivered", "delivered_ce", "Q:bytes_sent", "Q:bytes_retrans"),
-    *("dsack_dups", "reord_seen", "rcv_ooopack", "snd_wnd", "rcv_wnd"),
+    *("dsack_dups", "reord_seen", "rcv_ooopack", "snd_wnd", "rcv_wnd", "rehash"),
+    *("H:total_rto", "H:total_rto_recoveries", "total_rto_time", "received_ce"),
+    *("delivered_e1_bytes", "delivered_e0_bytes", "delivered_ce_bytes"),
+    *("received_e1_bytes", "received_e0_bytes", "received_ce_bytes", "ecn_bits"),
 )
 _NAMES = tuple(word.rpartition(":")[2] for word in _WORDS)
-_FORMATS = tuple("Q" if ":" in word else "I" for word in _WORDS)
+_FORMATS = tuple(word.rpartition(":")[0] or "I" for word in _WORDS)
+
+NO_ECN, CLASSIC_ECN, ACCURATE_ECN = "off", "classic", "accurate"
+"""What a connection has negotiated: nothing, RFC 3168, or AccECN (RFC 9768)."""
+
+_OPTION_ECN = 8  # TCPI_OPT_ECN
+_MODES = (NO_ECN, CLASSIC_ECN, ACCURATE_ECN, NO_ECN)  # tcpi_ecn_mode; the last is pending
 
 
 # What a sample of a flow takes on the disk, and each of its streams.
@@ -137,10 +151,12 @@ class Tcp(Sampled):
 
     kind: ClassVar[str] = "tcp"
     columns: ClassVar[Sequence[Column]] = COLUMNS
+    target_column: ClassVar[str] = "flow"
+    combined: ClassVar[str] = "over"
     of: tuple[str, ...] = narrowed(
         Sampled, "of", Names(what="the name of a flow over TCP, or a list of them")
     )
-    metrics: ClassVar[tuple[Metric, ...]] = (
+    target_metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "mean_cwnd_bytes",
             Unit.BYTES,
@@ -195,6 +211,46 @@ class Tcp(Sampled):
             "retransmissions",
             series("retransmits", "sum of the streams' last tcpi_total_retrans"),
         ),
+        Metric(
+            "timeouts",
+            Unit.COUNT,
+            "retransmission timeouts",
+            series(
+                "timeouts", "sum of the streams' last tcpi_total_rto, which Linux has from 6.7 on"
+            ),
+        ),
+        Metric(
+            "ecn_streams",
+            Unit.COUNT,
+            "streams with ECN",
+            series("ecn", "how many streams have TCPI_OPT_ECN in tcpi_options"),
+        ),
+        Metric(
+            "ecn_delivered_packets",
+            Unit.COUNT,
+            "packets delivered with ECN",
+            series("delivered_packets", "sum of the last tcpi_delivered of the streams with ECN"),
+        ),
+        Metric(
+            "delivered_ce_packets",
+            Unit.COUNT,
+            "packets delivered with marks, by ACKs",
+            series(
+                "delivered_ce_packets",
+                "sum of the last tcpi_delivered_ce of the streams with ECN: the packets that ACKs "
+                "with ECE acknowledged, of AccECN the receiver's count",
+            ),
+        ),
+        Metric(
+            "received_ce_packets",
+            Unit.COUNT,
+            "packets received with marks",
+            series(
+                "received_ce_packets",
+                "sum of the last tcpi_received_ce of the receiving ends of streams with ECN; "
+                "Linux has it since it has accurate ECN",
+            ),
+        ),
     )
 
     def target_problem(
@@ -239,7 +295,7 @@ class Tcp(Sampled):
         samples = read_samples(raw / self.samples_file)
         return make_table(COLUMNS, decode(samples, ends, flows=chosen, failed_ports=failed_ports))
 
-    def measure(self, table: pa.Table) -> dict[str, float]:
+    def measure_targets(self, table: pa.Table) -> dict[str, float]:
         """Measure the sending ends, over all flows and streams."""
         sender = table.filter(pc.equal(table["end"].cast("string"), "sender"))
         if sender.num_rows == 0:
@@ -263,7 +319,71 @@ class Tcp(Sampled):
         for name in ("rwnd_limited", "sndbuf_limited"):
             found[name] = pc.sum(totals[f"{name}_s_max"]).as_py() / busy_s if busy_s else 0.0
         found["retransmits"] = float(pc.sum(totals["retransmits_max"]).as_py())
-        return found
+        if sender["timeouts"].null_count < sender.num_rows:
+            found["timeouts"] = float(_last_counts(sender, "timeouts"))
+        return found | _marks(table)
+
+
+def _last_counts(table: pa.Table, name: str) -> int:
+    """Return the sum of the streams' last counts; a count that only grows is largest at the end."""
+    last = table.group_by(["flow", "stream"]).aggregate([(name, "max")])
+    return int(pc.sum(last[f"{name}_max"]).as_py() or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class EcnCounts:
+    """The marks of the streams that have negotiated ECN.
+
+    Attributes:
+        modes: what they have negotiated: `classic`, `accurate` or both.
+        streams: how many there are.
+        delivered: their packets that were delivered.
+        delivered_ce: those of them that an ACK reported as marked.
+        received_ce: the marked packets that the receivers counted; None where Linux does not.
+    """
+
+    modes: tuple[str, ...]
+    streams: int
+    delivered: int
+    delivered_ce: int
+    received_ce: int | None
+
+
+def ecn_counts(table: pa.Table) -> EcnCounts | None:
+    """Return the marks of the streams in a table; None if none of them has ECN.
+
+    Args:
+        table: rows of both ends.
+    """
+    modes = pa.array([CLASSIC_ECN, ACCURATE_ECN], pa.string())
+    with_ecn = table.filter(pc.is_in(table["ecn"].cast("string"), modes))
+    ends = with_ecn["end"].cast("string")
+    sender = with_ecn.filter(pc.equal(ends, "sender"))
+    receiver = with_ecn.filter(pc.equal(ends, "receiver"))
+    if sender.num_rows == 0:
+        return None
+    has_received = receiver["received_ce_packets"].null_count < receiver.num_rows
+    return EcnCounts(
+        modes=tuple(sorted(pc.unique(sender["ecn"].cast("string")).to_pylist())),
+        streams=sender.group_by(["flow", "stream"]).aggregate([]).num_rows,
+        delivered=_last_counts(sender, "delivered_packets"),
+        delivered_ce=_last_counts(sender, "delivered_ce_packets"),
+        received_ce=_last_counts(receiver, "received_ce_packets") if has_received else None,
+    )
+
+
+def _marks(table: pa.Table) -> dict[str, float]:
+    """Return the metrics of the streams with ECN; none without such a stream."""
+    counts = ecn_counts(table)
+    if counts is None:
+        return {}
+    marks = {
+        "ecn_streams": counts.streams,
+        "ecn_delivered_packets": counts.delivered,
+        "delivered_ce_packets": counts.delivered_ce,
+        "received_ce_packets": counts.received_ce,
+    }
+    return {name: float(count) for name, count in marks.items() if count is not None}
 
 
 def alive(table: pa.Table) -> pa.Table:
@@ -450,15 +570,26 @@ def _info(view: memoryview) -> dict[str, Any]:
         "bytes_received": known["bytes_received"],
         "bytes_retransmitted": known.get("bytes_retrans"),
         "delivered_packets": known.get("delivered"),
+        "timeouts": known.get("total_rto"),
+        "ecn": _ecn(options=head[5], mode=known.get("ecn_bits")),
+        "delivered_ce_packets": known.get("delivered_ce"),
+        "received_ce_packets": known.get("received_ce"),
     }
+
+
+def _ecn(*, options: int, mode: int | None) -> str:
+    if not options & _OPTION_ECN:
+        return NO_ECN
+    return CLASSIC_ECN if mode is None else _MODES[mode & 3]
 
 
 def _unpack(view: memoryview) -> Mapping[str, int]:
     """Return as many numbers of tcp_info as this kernel wrote."""
-    layout = _LAYOUTS.get(len(view)) or _layout(len(view))
+    layout = _layout(len(view))
     return dict(zip(_NAMES, layout.unpack_from(view, _HEAD.size), strict=False))
 
 
+@cache
 def _layout(size: int) -> struct.Struct:
     text = "="
     for one in _FORMATS:
@@ -466,9 +597,6 @@ def _layout(size: int) -> struct.Struct:
             break
         text += one
     return struct.Struct(text)
-
-
-_LAYOUTS = {size: _layout(size) for size in (232, 236, 240, 248)}
 
 
 def _memory(view: memoryview | None) -> dict[str, int]:

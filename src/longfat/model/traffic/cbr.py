@@ -18,7 +18,7 @@ from typing import ClassVar, Literal
 
 from longfat.errors import MachineError
 from longfat.model.fields import declare, phrases
-from longfat.model.kinds import Integer, Rate, Size, Time
+from longfat.model.kinds import Flag, Integer, Rate, Size, Time
 from longfat.model.metric import Metric, MetricSource, Unit, from_source
 from longfat.model.spread import quantile
 from longfat.model.traffic.flow import Flow, Process, our_process, read_report
@@ -48,12 +48,13 @@ class Cbr(Flow):
         buffer_s: how much later than the quickest a datagram may come to be played, in seconds;
             None for as much as makes the best call.
         dscp: the differentiated services code point of its packets.
+        reverse: the target sends and the source receives.
     """
 
     tool: ClassVar[str] = "cbr"
     needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = from_source(
-        MetricSource(file="raw/{name}.server.json", path="datagrams[*]", over="datagrams"),
+        MetricSource(file="raw/{name}.{receiver}.json", path="datagrams[*]", over="datagrams"),
         # An entry is number, sent, arrived; the times are in nanoseconds.
         (
             (
@@ -176,6 +177,13 @@ class Cbr(Flow):
         help="the differentiated services code point of its packets; 46 is that of calls (EF)",
         phrase="DSCP {}",
     )
+    reverse: bool = declare(
+        Flag(),
+        default=False,
+        label="Reverse",
+        help="the target sends and the source receives, from the source's request on",
+        phrase="reversed",
+    )
 
     @classmethod
     def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
@@ -217,18 +225,22 @@ class Cbr(Flow):
         return float(self.count * _DATAGRAM_BYTES)
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
-        """Return the receiver and the sender."""
-        receive = ["receive", address, str(port), str(self.count)]
-        send = ["send", address, str(port), str(self.count), str(round(self.gap_s * 1e9))]
-        send += [str(self.size_bytes), str(self.dscp << 2)]
+        """Return the server and the client, one of which sends."""
+        common = [address, str(port), str(self.count)]
+        gap = str(round(self.gap_s * 1e9))
+        sends = [*common, gap, str(self.size_bytes), str(self.dscp << 2)]
+        server = ["serve", *sends] if self.reverse else ["receive", *common]
+        client = ["fetch", *common, gap] if self.reverse else ["send", *sends]
         return (
-            our_process(MODULE, receive, host=self.target, output=self._server_file, listens=True),
-            our_process(MODULE, send, host=self.source, output=f"{self.name}.client.json"),
+            our_process(
+                MODULE, server, host=self.target, output=f"{self.name}.server.json", listens=True
+            ),
+            our_process(MODULE, client, host=self.source, output=f"{self.name}.client.json"),
         )
 
     @property
-    def _server_file(self) -> str:
-        return f"{self.name}.server.json"
+    def _receiver_file(self) -> str:
+        return f"{self.name}.{'client' if self.reverse else 'server'}.json"
 
     def arrivals(self, raw: Path) -> list[Arrival]:
         """Read what came, in the order in which it came.
@@ -236,9 +248,9 @@ class Cbr(Flow):
         Raises:
             MachineError: as `measure`.
         """
-        report = read_report(raw / self._server_file, _Report, what="datagrams")
+        report = read_report(raw / self._receiver_file, _Report, what="datagrams")
         if any(not 0 <= number < self.count for number, _, _ in report.datagrams):
-            raise MachineError(f"{self._server_file}: a datagram in it was never sent")
+            raise MachineError(f"{self._receiver_file}: a datagram in it was never sent")
         return [Arrival(*row) for row in report.datagrams]
 
     def measure(self, raw: Path) -> dict[str, float]:

@@ -156,6 +156,27 @@ def stop_ticks(span: Span, stops: Iterable[float], own: Scale | None) -> Ticks |
     return ticks if 2 <= len(ticks) <= _MAX_STOPS and span.fits(ticks) else None
 
 
+def typed_ticks(axis: Axis, factor: float, ticks: Ticks, unit: str) -> Ticks | None:
+    """Return ticks with the texts that the study has for them.
+
+    Args:
+        axis: the axis.
+        factor: converts a value in the base unit into a drawn one.
+        ticks: the ticks at the values of its parameter.
+        unit: the drawn unit.
+
+    Returns:
+        The ticks; None where one has no such text, or where numbers in the drawn unit are the
+        same texts.
+    """
+    texts = {float(f"{value * factor:.6g}"): text for value, text in axis.typed}
+    if not all(at in texts or at == 0 for at, _ in ticks):
+        return None
+    if all(texts.get(at, "0").removesuffix(unit).strip() == text for at, text in ticks):
+        return None
+    return tuple((at, texts.get(at, "0")) for at, _ in ticks)
+
+
 def _text(value: float, own: Scale | None) -> str:
     """Return a number, or a size with a unit of its own."""
     if own is None:
@@ -320,9 +341,13 @@ def _linear_scale(
     if low >= high:
         high = low + 1.0
     span = room.span(low, high, log=False)
-    ticks = stop_ticks(span, [stop * scale.factor for stop in stops], None) or even_ticks(span)
+    at_stops = stop_ticks(span, [stop * scale.factor for stop in stops], None)
+    typed = typed_ticks(axis, scale.factor, at_stops, scale.unit) if at_stops else None
+    if typed and not span.fits(typed):
+        typed = None
+    ticks = typed or at_stops or even_ticks(span)
     return AxisScale(
-        title=_titled(axis.label, scale.unit),
+        title=axis.label if typed else _titled(axis.label, scale.unit),
         unit=scale.unit,
         factor=scale.factor,
         low=low,
@@ -354,13 +379,18 @@ def _logarithmic_scale(
     high = maximum * around if axis.high is None or axis.high <= 0 else axis.high * scale.factor
     span = room.span(low, high, log=True)
     ticks = stop_ticks(span, [stop * scale.factor for stop in stops if stop > 0], own)
+    typed = typed_ticks(axis, scale.factor, ticks, scale.unit) if ticks else None
+    if typed and span.fits(typed):
+        ticks = typed
+    else:
+        typed = None
     if ticks is None:
         ticks = size_ticks(span, own) if axis.unit is Unit.BYTES else log_ticks(span)
     if zero is not None:
         first = zero * (maximum / zero) ** _ZERO_ROOM
         ticks = ((zero, "0"), *(tick for tick in ticks if tick[0] > first))
     return AxisScale(
-        title=axis.label if own is not None else _titled(axis.label, scale.unit),
+        title=axis.label if own is not None or typed else _titled(axis.label, scale.unit),
         unit=scale.unit,
         factor=scale.factor,
         low=low,

@@ -37,12 +37,14 @@ class Axis:
             is a step of its own, as in a heat map; values are then indices into them, from 0.
         low: its start; computed from the values, if None.
         high: its end, likewise.
+        typed: the values of a parameter as the study has them, such as 128000 and `125KB`.
     """
 
     label: str
     unit: Unit
     log: bool = False
     ticks: tuple[str, ...] | None = None
+    typed: tuple[tuple[float, str], ...] = ()
     low: float | None = None
     high: float | None = None
 

@@ -5,6 +5,7 @@ Each figure is a `matplotlib.figure.Figure` without pyplot's global state.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -211,11 +212,12 @@ def _moment_words(moments: Sequence[Moment], *, width_in: float) -> str:
 def _draw_references(axes: Any, panel: Panel, scale: Scale, top: float) -> tuple[float, list[str]]:
     """Draw references near the data; return the new top and a text for each."""
     texts = []
-    data_top = top
+    # Without any value a reference is all that the axis can show.
+    data_top = top if panel.has_values else math.inf
     for rank, reference in enumerate(panel.references):
         height = reference.value * scale.factor
         text = f"{reference.label} {format_quantity(reference.value, panel.unit)}"
-        if data_top and height > _FAR_REFERENCE * data_top:
+        if height > _FAR_REFERENCE * data_top:
             texts.append(f"{text}, far above")
             continue
         texts.append(text)

@@ -179,6 +179,11 @@ class Panel:
         return max(line.largest for line in self.lines)
 
     @property
+    def has_values(self) -> bool:
+        """Return whether any of its lines has a value, be it 0."""
+        return any(np.isfinite(line.values).any() for line in self.lines)
+
+    @property
     def span_s(self) -> tuple[float, float]:
         """Return the first and the last time of its lines; 0 and 1 where there is none."""
         times = [line.times_s for line in self.lines]

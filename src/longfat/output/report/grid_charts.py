@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longfat.analysis.timeseries.curves import RunCurves
-from longfat.errors import LongfatError
+from longfat.errors import InputError, LongfatError
 from longfat.model.metric import Unit
 from longfat.model.spread import Spread, spread_of
+from longfat.model.units import parse_size_bytes
 from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
 from longfat.study.claims.aggregates import measure
 from longfat.study.claims.rows import CaseMetric, Samples, factor
@@ -230,6 +231,19 @@ class _Maker:
             log=name in self._spec.log,
             low=low,
             high=high,
+            typed=self._typed_sizes(quantity),
+        )
+
+    def _typed_sizes(self, quantity: Quantity) -> tuple[tuple[float, str], ...]:
+        """Return the sizes of an axis of a parameter as they are in the study."""
+        name = quantity.parameter
+        if name is None or quantity.unit is not Unit.BYTES:
+            return ()
+        values = {self._rows.grid[row].settings[name] for row in self._spec.at.tolist()}
+        return tuple(
+            (value.number, value.text)
+            for value in values
+            if value.number is not None and _is_size(value.text, value.number)
         )
 
     def _steps(self, name: str, parameter: str) -> Axis:
@@ -417,6 +431,14 @@ class _Maker:
         }
         spreads: Mapping[str, Mapping[str, Spread]] = self._verdict.spreads
         return sum(not keys <= spreads[name].keys() for name in names)
+
+
+def _is_size(text: str, size_bytes: float) -> bool:
+    """Return whether a text is that size, and not so many times something, such as `0.5 bdp`."""
+    try:
+        return parse_size_bytes(text) == size_bytes
+    except InputError:
+        return False
 
 
 def _seeds_text(counts: set[int]) -> str:
