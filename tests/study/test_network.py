@@ -274,7 +274,12 @@ FLOW = "flows: {x: {ping: h1 -> h2}}\n"
             "",
             "no answer comes back: h2 has no route to 10.0.1.1",
         ),
-        ("address: 10.0.2.1/24, routes: {default: 10.0.2.254}", "", "h2 has no address"),
+        (
+            "address: 10.0.2.1/24, routes: {default: 10.0.2.254}",
+            "",
+            "h2 has no address: give it one, or write the address that the flow is sent to"
+            " (address: 10.1.0.2)",
+        ),
         (
             "default: 10.0.1.254",
             "default: 10.0.1.7",

@@ -217,7 +217,8 @@ SETTINGS = [
     (
         "cases: {a: {flows: {ping: {time: 5}}}}",
         "9:28: cases.a.flows.ping.time",
-        "unknown field 'time' (there are: count, interval, size, start, start_spread, after, args)",
+        "unknown field 'time' (there are: count, interval, size, start, start_spread, after, "
+        "address, args)",
     ),
     (
         "cases: {a: {flows: {rtt: {count: 5}}}}",

@@ -581,6 +581,10 @@ class Network:
         """
         return self._running.address_of(name)
 
+    def names_by_address(self) -> dict[str, str]:
+        """Return the hosts by the addresses that others reach them by, without prefix length."""
+        return self._running.names_by_address()
+
     @classmethod
     def open(
         cls,

@@ -201,7 +201,7 @@ class Case:
                     for name, value in link[way].items()
                     if value is not None or name in _ALWAYS
                 }
-        data["flows"] = [{"tool": flow.tool, **dataclasses.asdict(flow)} for flow in self.flows]
+        data["flows"] = [_flow_json(flow) for flow in self.flows]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}
 
@@ -278,6 +278,13 @@ class Case:
     def digest(self) -> str:
         """Return the case's name: the SHA-256 of its canonical JSON, in hexadecimal."""
         return digest_of(self.to_json())
+
+
+def _flow_json(flow: Flow) -> dict[str, Any]:
+    data = {"tool": flow.tool, **dataclasses.asdict(flow)}
+    if flow.address is None:  # it came later: see `_LATER`
+        del data["address"]
+    return data
 
 
 def digest_of(data: Any) -> str:

@@ -255,7 +255,7 @@ def _flow() -> dict[str, Any]:
                 tool: described(
                     {"type": "string", "pattern": "->"}, f"{tool} from one host to another"
                 ),
-                **_fields(fields_of(cls).values()),
+                **_fields(fields_of(cls)[key] for key in cls.study_keys()),
             },
             required=(tool, *(key for key, field in fields_of(cls).items() if field.is_required)),
         )

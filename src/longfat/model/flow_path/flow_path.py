@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from longfat.model.flow_path.setup_lines import QueueLine, qdisc_lines, queue_line, shaping
 from longfat.model.network import NoRouteError, follow_links, shaped_interfaces, trace_route
+from longfat.model.network.routing import target_addresses
 from longfat.model.typed_line import NotUnderstoodError
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         NotUnderstoodError: a set-up line shapes the path in a form that cannot
             be read with certainty.
     """
-    there = _shapings(case, *sender_and_receiver(flow))
+    there = _shapings(case, flow)
     limits = [(place, s.rate_bps) for place, s in there if s.rate_bps is not None]
     if not limits:
         return None
@@ -148,8 +149,7 @@ def idle_rtt(case: Case, flow: Flow, metrics: Mapping[str, float]) -> tuple[floa
     """
     if ping := _idle_ping(case, flow):
         return metrics.get(f"{ping.name}.min_s", 0.0), f"the least of the flow {ping.name}"
-    sender, receiver = sender_and_receiver(flow)
-    ways = _shapings(case, sender, receiver) + _shapings(case, receiver, sender)
+    ways = _shapings(case, flow) + _shapings(case, flow, is_back=True)
     return sum(s.delay_s for _, s in ways), "the delay that they add"
 
 
@@ -177,7 +177,9 @@ def flow_path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath 
     )
 
 
-def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str, str]] | None:
+def egress_interfaces(
+    network: Network, start: str, end: str, *, address: str | None = None
+) -> list[tuple[str, str]] | None:
     """Return what data leaves through on its way, as (node or `ROOT_NAMESPACE`, interface).
 
     The way is the one that routes give; where they give none, and set-up lines
@@ -187,18 +189,41 @@ def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str,
         network: the network.
         start: the host that the way starts at.
         end: the host that it leads to.
+        address: the address of `end` that data is sent to; that which it is called by, if None,
+            or if this is no interface's.
 
     Returns:
         The interfaces in their order; None where there is no way.
     """
+    if address is not None and address not in target_addresses(network, end):
+        address = None
     try:
-        return trace_route(network, start, end)
+        return trace_route(network, start, end, address=address)
     except NoRouteError:
         return follow_links(network, start, end)
 
 
-def _shapings(case: Case, start: str, end: str) -> list[tuple[tuple[str, str], Shaping]]:
-    interfaces = egress_interfaces(case.network, start, end) or []
+def flow_interfaces(
+    network: Network, flow: Flow, *, is_back: bool = False
+) -> list[tuple[str, str]] | None:
+    """Return what a flow's data leaves through, see `egress_interfaces`.
+
+    Args:
+        network: the network.
+        flow: the flow.
+        is_back: the way of its acknowledgements.
+    """
+    sender, receiver = sender_and_receiver(flow)
+    if is_back:
+        sender, receiver = receiver, sender
+    address = flow.address if receiver == flow.target else None
+    return egress_interfaces(network, sender, receiver, address=address)
+
+
+def _shapings(
+    case: Case, flow: Flow, *, is_back: bool = False
+) -> list[tuple[tuple[str, str], Shaping]]:
+    interfaces = flow_interfaces(case.network, flow, is_back=is_back) or []
     return [(place, shaping(interface_lines(case, place[1]))) for place in interfaces]
 
 
@@ -209,7 +234,7 @@ def _crossing(
     """Return the flows whose data leaves by each interface."""
     found: dict[tuple[str, str], tuple[Bulk, ...]] = {}
     for flow in flows:
-        for place in egress_interfaces(network, *sender_and_receiver(flow)) or ():
+        for place in flow_interfaces(network, flow) or ():
             found[place] = (*found.get(place, ()), flow)
     return found
 

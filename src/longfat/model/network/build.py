@@ -18,7 +18,7 @@ from longfat.model.network.nat import nat_lines
 from longfat.model.network.shape import shaped_interfaces, with_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from longfat.model.network.model import Link, Network
     from longfat.model.tc import QdiscLine
@@ -213,8 +213,12 @@ def typed_part(network: Network, line: str) -> str | None:
     return None
 
 
-def hosts_file(network: Network) -> str:
-    """Return the text of /etc/hosts, so that hosts can be called by their names."""
+def hosts_file(addresses: Mapping[str, str]) -> str:
+    """Return the text of /etc/hosts, so that hosts can be called by their names.
+
+    Args:
+        addresses: the addresses by host: see `longfat.model.addresses.called_addresses`.
+    """
     lines = ["127.0.0.1 localhost", "::1 localhost"]
-    lines += [f"{address} {name}" for name, address in network.host_addresses().items()]
+    lines += [f"{address} {name}" for name, address in addresses.items()]
     return "".join(f"{line}\n" for line in lines)

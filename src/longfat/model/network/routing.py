@@ -51,13 +51,16 @@ class _End:
     far_interface: str
 
 
-def trace_route(network: Network, source: str, target: str) -> list[Hop]:
+def trace_route(
+    network: Network, source: str, target: str, *, address: str | None = None
+) -> list[Hop]:
     """Return what a packet to a host's address leaves through on its way.
 
     Args:
         network: the network.
         source: the host that sends it.
-        target: the host that it is for; its address is that which others call it by.
+        target: the host that it is for.
+        address: the address of the target that it is for; that which others call it by, if None.
 
     Returns:
         The interfaces in their order.
@@ -66,17 +69,22 @@ def trace_route(network: Network, source: str, target: str) -> list[Hop]:
         NoRouteError: it does not arrive.
     """
     known = _map_of(network)
-    if target not in known.host_addresses:
-        raise NoRouteError(f"{target} has no address")
-    return known.follow(source, target, ipaddress.ip_address(known.host_addresses[target]))
+    return known.follow(source, target, known.address_of(target, address))
 
 
-def follow_back(network: Network, source: str, target: str) -> list[Hop]:
+def target_addresses(network: Network, host: str) -> set[str]:
+    """Return the addresses of a host's interfaces, without prefix length."""
+    return {str(address) for address in _map_of(network).addresses_of(host)}
+
+
+def follow_back(
+    network: Network, source: str, target: str, *, address: str | None = None
+) -> list[Hop]:
     """Return the path of a reply: from `target` to the address that `source` sent from.
 
     Args and errors are those of `trace_route`.
     """
-    there = trace_route(network, source, target)
+    there = trace_route(network, source, target, address=address)
     known = _map_of(network)
     origin = known.addresses.get(there[0][1]) if there else None
     if origin is None:
@@ -91,8 +99,8 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
                 targets.append((node, outside))
     way: list[Hop] = []
     here = target
-    for node, address in reversed(targets):
-        way += known.follow(here, node, address)
+    for node, passed in reversed(targets):
+        way += known.follow(here, node, passed)
         here = node
     return way
 
@@ -115,23 +123,23 @@ class Handover(NamedTuple):
     peer_interface: str
 
 
-def trace_handovers(network: Network, source: str, target: str) -> list[Handover]:
+def trace_handovers(
+    network: Network, source: str, target: str, *, address: str | None = None
+) -> list[Handover]:
     """Return whom each host on the way of packets hands them to.
 
     Args:
         network: the network.
         source: the host that the way starts at.
-        target: the host that it leads to, at the address that it is called by.
+        target: the host that it leads to.
+        address: as for `trace_route`.
 
     Raises:
         NoRouteError: routes lead to no such host.
     """
-    addresses = _map_of(network).host_addresses
-    if target not in addresses:
-        raise NoRouteError(f"{target} has no address")
-    address = ipaddress.ip_address(addresses[target])
+    known = _map_of(network)
     handed: list[Handover] = []
-    _map_of(network).follow(source, target, address, handed=handed)
+    known.follow(source, target, known.address_of(target, address), handed=handed)
     return handed
 
 
@@ -190,6 +198,16 @@ class _Map:
             host.name: network.outside_interface(host) for host in network.hosts if host.nat
         }
 
+    def address_of(self, host: str, address: str | None) -> Address:
+        """Return an address of a host, that which it is called by if None.
+
+        Raises:
+            NoRouteError: it has none.
+        """
+        if address is None and host not in self.host_addresses:
+            raise NoRouteError(f"{host} has no address")
+        return ipaddress.ip_address(address or self.host_addresses[host])
+
     def follow(
         self,
         source: str,
@@ -202,7 +220,7 @@ class _Map:
         way: list[Hop] = []
         here = source
         for _ in range(_MAX_ROUTERS):
-            if address in self._addresses(here):
+            if address in self.addresses_of(here):
                 return way
             if here != source and not self._hosts[here].forwards:
                 raise NoRouteError(f"{here}, on the way to {target}, does not forward")
@@ -212,11 +230,12 @@ class _Map:
             if handed is not None:
                 handed.append(Handover(before, end.interface, str(neighbour), here, arriving))
             way += hops
-            if arriving == self._outside.get(here) and address not in self._addresses(here):
+            if arriving == self._outside.get(here) and address not in self.addresses_of(here):
                 raise NoRouteError(f"{here} translates addresses, and lets in only replies")
         raise NoRouteError(f"packets to {target} ({address}) go round in a circle at {here}")
 
-    def _addresses(self, host: str) -> set[Address]:
+    def addresses_of(self, host: str) -> set[Address]:
+        """Return the addresses of a host's interfaces."""
         return {end.address.ip for end in self._leaving.get(host, ()) if end.address}
 
     def _route(self, here: str, address: Address) -> tuple[_End, Address]:

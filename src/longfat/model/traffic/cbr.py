@@ -218,7 +218,7 @@ class Cbr(Flow):
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the receiver and the sender."""
-        receive = ["receive", address, str(port), str(self.count)]
+        receive = ["receive", self.bound_address(address), str(port), str(self.count)]
         send = ["send", address, str(port), str(self.count), str(round(self.gap_s * 1e9))]
         send += [str(self.size_bytes), str(self.dscp << 2)]
         return (
