@@ -320,7 +320,12 @@ class RunningNetwork:
         """
         self.build()
         before = self.model
-        link = replace(before.links[index], a_to_b=a_to_b, b_to_a=b_to_a)
+        old = before.links[index]
+        if (a_to_b.policer, b_to_a.policer) != (old.a_to_b.policer, old.b_to_a.policer):
+            raise InputError(
+                "police: a policer is built with its link: change its filter by lines of tc"
+            )
+        link = replace(old, a_to_b=a_to_b, b_to_a=b_to_a)
         links = (*before.links[:index], link, *before.links[index + 1 :])
         self.change(replace(before, links=links))
         for problem in problems(self.model):

@@ -342,6 +342,11 @@ def _read_impairments(fields: Mapping[str, Node], traces: Traces | None) -> dict
         _IMPAIRMENTS[key].name: None for key in fields if key in _IMPAIRMENTS and key not in given
     }
     values = {**taken_back, **read_fields(LinkImpairments, given)}
+    if "police" in fields and traces is None:
+        raise fields["police"].error(
+            "a policer is built with its link: give it to the link itself, or change its filter by"
+            " an event with lines of tc"
+        )
     if "trace" in given:
         if traces is None:
             raise given["trace"].error(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.model.flow_path.setup_lines import QueueLine, qdisc_lines, queue_line, shaping
@@ -83,7 +83,7 @@ class Bottleneck:
         node: where it is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
         interface: the interface, such as `s1-eth2`.
         rate_bps: its rate, in bit/s.
-        queue: what queues in front of it; None if no line sets it.
+        queue: what queues in front of it; None if no line sets it, or the rate is a policer's.
         loss: the share of packets that netem loses on the whole way, 0 to 1.
     """
 
@@ -124,6 +124,8 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         return rate_bps / (own + sum(one.parallel for one in others))
 
     (node, interface), rate_bps = min(limits, key=left_bps)
+    policed_bps = _policed_bps(case.network).get(interface)
+    is_policed = policed_bps is not None and policed_bps <= rate_bps
     loss = 0.0
     for _, one in there:
         loss += one.loss - loss * one.loss
@@ -131,7 +133,7 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         node=node,
         interface=interface,
         rate_bps=rate_bps,
-        queue=queue_line(interface_lines(case, interface)),
+        queue=None if is_policed else queue_line(interface_lines(case, interface)),
         loss=loss,
     )
 
@@ -224,7 +226,24 @@ def _shapings(
     case: Case, flow: Flow, *, is_back: bool = False
 ) -> list[tuple[tuple[str, str], Shaping]]:
     interfaces = flow_interfaces(case.network, flow, is_back=is_back) or []
-    return [(place, shaping(interface_lines(case, place[1]))) for place in interfaces]
+    policed = _policed_bps(case.network)
+    shapings = []
+    for place in interfaces:
+        shaped = shaping(interface_lines(case, place[1]))
+        rates = [rate for rate in (shaped.rate_bps, policed.get(place[1])) if rate is not None]
+        shapings.append((place, replace(shaped, rate_bps=min(rates, default=None))))
+    return shapings
+
+
+@functools.lru_cache(maxsize=8)
+def _policed_bps(network: Network) -> Mapping[str, float]:
+    """Return the rates that what leaves by an interface is policed to, by interface."""
+    return {
+        interface: shape.policer.rate_bps
+        for link, names in zip(network.links, network.interfaces(), strict=True)
+        for interface, shape in zip(names, (link.a_to_b, link.b_to_a), strict=True)
+        if shape.policer is not None
+    }
 
 
 @functools.lru_cache(maxsize=8)

@@ -26,6 +26,7 @@ from longfat.model.network.model import (
     Route,
     Switch,
 )
+from longfat.model.network.police import Policer
 from longfat.model.network.routing import NoRouteError, follow_back, follow_links, trace_route
 from longfat.model.network.shape import (
     infer_impairments,
@@ -56,6 +57,7 @@ __all__ = [
     "LinkImpairments",
     "Network",
     "NoRouteError",
+    "Policer",
     "Problem",
     "Route",
     "Switch",

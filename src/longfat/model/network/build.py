@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from longfat.model.network.devices import device_stem
 from longfat.model.network.model import ROOT_NAMESPACE
 from longfat.model.network.nat import nat_lines
+from longfat.model.network.police import FRAMES_ONLY, police_lines
 from longfat.model.network.shape import shaped_interfaces, with_buckets
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def build_batches(network: Network) -> list[Batch]:
         Batch("tc", node, tuple(line.arguments for line in lines))
         for node, lines in _shaping_lines(network).items()
     ]
+    batches += [Batch("tc", node, tuple(lines)) for node, lines in _policing_lines(network).items()]
     batches += [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
     clocks = [(host.name, host.clock) for host in network.hosts if host.clock is not None]
     return batches + [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
@@ -129,7 +131,8 @@ def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
     lines: dict[str, list[str]] = {}
     for link, names in zip(network.links, network.interfaces(), strict=True):
         ends = list(zip((link.a, link.b), names, strict=True))
-        for (node, name), (other, far) in (ends, ends[::-1]):
+        shapes = (link.a_to_b, link.b_to_a)
+        for shape, (node, name), (other, far) in zip(shapes, ends, ends[::-1], strict=True):
             host = hosts.get(node)
             here = lines.setdefault(node if host else ROOT_NAMESPACE, [])
             there = lines.setdefault(other if other in hosts else ROOT_NAMESPACE, [])
@@ -144,6 +147,8 @@ def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
                 here.append(f"echo {nanoseconds} > {folder}/gro_flush_timeout")
             if _GRO_ON.search(offloads):
                 there.append(f"{_OFFLOADS}{far} tso off")
+            if shape.policer is not None:
+                offloads = f"{offloads} {FRAMES_ONLY}".strip()
             if offloads:
                 here.append(f"{_OFFLOADS}{name} {offloads}")
     return {node: tuple(found) for node, found in lines.items() if found}
@@ -180,6 +185,18 @@ def _shaping_lines(network: Network) -> dict[str, list[QdiscLine]]:
     return {node: found for node, found in lines.items() if found}
 
 
+def _policing_lines(network: Network) -> dict[str, list[str]]:
+    """Return the lines of `tc`, without that word, for all policers, by node."""
+    hosts = {host.name for host in network.hosts}
+    lines: dict[str, list[str]] = {}
+    for link, (at_a, at_b) in zip(network.links, network.interfaces(), strict=True):
+        for node, device, shape in ((link.b, at_b, link.a_to_b), (link.a, at_a, link.b_to_a)):
+            if shape.policer is not None:
+                home = node if node in hosts else ROOT_NAMESPACE
+                lines.setdefault(home, []).extend(police_lines(shape.policer, device))
+    return lines
+
+
 def shape_commands(network: Network) -> list[tuple[str, str]]:
     """Return the lines of `tc` that shape a network's links on other kernels, as they are typed.
 
@@ -190,6 +207,8 @@ def shape_commands(network: Network) -> list[tuple[str, str]]:
     for interface in shaped_interfaces(network):
         lines = replace(interface, qdiscs=with_buckets(interface.qdiscs)).lines
         by_node.setdefault(interface.node, []).extend(map(str, lines))
+    for node, policing in _policing_lines(network).items():
+        by_node.setdefault(node, []).extend(f"tc {line}" for line in policing)
     return [(node, line) for node, lines in by_node.items() for line in lines]
 
 
