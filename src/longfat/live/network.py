@@ -254,7 +254,7 @@ class Network:
         address: str | None = None,
         *,
         gateway: str | None = None,
-        routes: Mapping[str, str] | None = None,
+        routes: Mapping[str, str | Sequence[str]] | None = None,
         profile: str | None = None,
         cpu: Mapping[str, object] | None = None,
         **properties: object,
@@ -266,7 +266,8 @@ class Network:
             address: address and prefix length of its first interface; the next free one of
                 10.0.0.1/8, 10.0.0.2/8, ... if None.
             gateway: the router of its default route.
-            routes: more routes: networks, such as "10.1.0.0/16", with their routers.
+            routes: more routes: networks, such as "10.1.0.0/16", with their routers, each one
+                address or several that share the traffic (ECMP).
             profile: a named timing, such as "vm-2020", the default for its timing.
             cpu: the cost of its CPU's work, by name: {"syscall": "300ns", "copy": "80ps/B"}.
             properties: other properties of a host; its timing is the network's testbed, if nothing
@@ -291,7 +292,7 @@ class Network:
         name: str,
         *,
         gateway: str | None = None,
-        routes: Mapping[str, str] | None = None,
+        routes: Mapping[str, str | Sequence[str]] | None = None,
         **properties: object,
     ) -> LiveHost:
         """Add a router: a host that forwards packets. Its links give it its addresses.

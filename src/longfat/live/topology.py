@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from longfat.live.running import RunningNetwork
     from longfat.model.network import HostTiming
 
+    Routes = Mapping[str, str | Sequence[str]]
+
 _ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
 _MIN_GROUPS = 2
 
@@ -68,7 +70,7 @@ class Topology:
         address: str | None,
         *,
         gateway: str | None,
-        routes: Mapping[str, str] | None,
+        routes: Routes | None,
         properties: dict[str, object],
         timing: HostTiming | None,
     ) -> LiveHost:
@@ -89,7 +91,7 @@ class Topology:
         name: str,
         *,
         gateway: str | None,
-        routes: Mapping[str, str] | None,
+        routes: Routes | None,
         properties: dict[str, object],
     ) -> LiveHost:
         """Add a router; see `Network.router`."""
@@ -279,6 +281,13 @@ class Topology:
                 return f"{address}/{_ADDRESSES.prefixlen}"
 
 
-def _routes(gateway: str | None, routes: Mapping[str, str] | None) -> tuple[Route, ...]:
+def _routes(gateway: str | None, routes: Routes | None) -> tuple[Route, ...]:
     given = {**({} if gateway is None else {"default": gateway}), **(routes or {})}
-    return tuple(Route(to=route_target(to), via=router_address(via)) for to, via in given.items())
+    return tuple(_route(to, via) for to, via in given.items())
+
+
+def _route(to: str, via: str | Sequence[str]) -> Route:
+    hops = [router_address(hop) for hop in ([via] if isinstance(via, str) else via)]
+    if not hops or len(set(hops)) < len(hops):
+        raise InputError(f"the route to {to} has no router, or one of them twice")
+    return Route(to=route_target(to), via=hops[0], others=tuple(hops[1:]))

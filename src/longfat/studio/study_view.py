@@ -298,7 +298,9 @@ def _network(network: Network) -> CheckedNetwork:
             "name": host.name,
             "address": host.address,
             "forwards": host.forwards,
-            "routes": [{"to": route.to, "via": route.via} for route in host.routes],
+            "routes": [
+                {"to": route.to, "via": ", ".join(route.next_hops)} for route in host.routes
+            ],
             "interfaces": ends.get(host.name, []),
         }
         for host in network.hosts

@@ -399,7 +399,7 @@ def host_address(text: str) -> str:
 
 
 def read_routes(node: Node) -> tuple[Route, ...]:
-    """Read static routes: networks, or `default`, with the address of the next router.
+    """Read static routes: networks, or `default`, with the next router or a list of them.
 
     Raises:
         InputError: a network or address is none, or a network is written twice.
@@ -412,12 +412,24 @@ def read_routes(node: Node) -> tuple[Route, ...]:
             raise InputError(error.message, place=key.place) from None
         if to in routes:
             raise InputError(f"the network {to} is written twice here", place=key.place)
-        try:
-            via = router_address(value.line("the address of a router"))
-        except InputError as error:
-            raise value.error(error.message) from None
-        routes[to] = Route(to=to, via=via)
+        routes[to] = _read_route(to, value)
     return tuple(routes.values())
+
+
+def _read_route(to: str, node: Node) -> Route:
+    several = node.sequence("addresses of routers") if node.is_sequence else [node]
+    hops: list[str] = []
+    for hop in several:
+        try:
+            address = router_address(hop.line("the address of a router"))
+        except InputError as error:
+            raise hop.error(error.message) from None
+        if address in hops:
+            raise hop.error(f"the router {address} is written twice here")
+        hops.append(address)
+    if not hops:
+        raise node.expected("the address of a router, or a list of them")
+    return Route(to=to, via=hops[0], others=tuple(hops[1:]))
 
 
 def route_target(text: str) -> str:

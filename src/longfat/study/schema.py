@@ -156,7 +156,10 @@ def _network() -> dict[str, Any]:
     host = {
         **_fields(fields_of(Host).values()),
         "address": described(TEXT, "the address of its first interface, with prefix length"),
-        "routes": described(mapping_of(TEXT), "networks, or `default`, with the next router"),
+        "routes": described(
+            mapping_of({"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}),
+            "networks, or `default`, with the next router, or several that share the traffic",
+        ),
         **_timing(),
     }
     one_way = _fields(fields_of(LinkImpairments).values())

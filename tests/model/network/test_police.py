@@ -105,7 +105,7 @@ def test_a_policer_in_a_machine(tmp_path: Path) -> None:
     # burst comes on top, once in the three seconds.
     expected_bps = 1e8 * 1448 / 1476 + 51200 * 8 / 3
     assert metrics["udp.receiver_bps"] == pytest.approx(expected_bps, rel=0.005)
-    # Reno needs 83 packets in flight; the burst is a third of that, and each loss halves the window.
+    # Reno needs 83 packets in flight; the burst is a third of that, and losses halve the window.
     assert 3e7 < metrics["reno.receiver_bps"] < 7e7
     assert metrics["back.receiver_bps"] > 9e8  # the other direction is not policed
     text = next(tmp_path.glob("runs/**/raw/filter.client.txt")).read_text()

@@ -29,6 +29,11 @@ Program = Literal["ip", "tc", "sh"]
 FORWARD_LINE = "sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
 """What makes a router of a host."""
 
+MULTIPATH_LINE = (
+    "sysctl -w net.ipv4.fib_multipath_hash_policy=1 net.ipv6.fib_multipath_hash_policy=1"
+)
+"""What lets a host choose among next hops by addresses and ports, and not by addresses alone."""
+
 _OFFLOADS = "ethtool -K "
 _GRO_ON = re.compile(r"(?:^| )(?:gro|rx-gro|generic-receive-offload) on")
 
@@ -78,7 +83,9 @@ def build_batches(network: Network) -> list[Batch]:
     for host in network.hosts:
         if host.forwards:
             batches.append(Batch("sh", host.name, (FORWARD_LINE,)))
-        inside[host.name] += [f"route add {route.to} via {route.via}" for route in host.routes]
+        if any(route.others for route in host.routes):
+            batches.append(Batch("sh", host.name, (MULTIPATH_LINE,)))
+        inside[host.name] += [f"route add {route.words}" for route in host.routes]
         batches.append(Batch("ip", host.name, tuple(inside[host.name])))
     batches += [Batch("sh", node, lines) for node, lines in _interface_lines(network).items()]
     for host in network.hosts:

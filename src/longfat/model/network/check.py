@@ -158,14 +158,27 @@ def _route(
     route: Route,
     own: Sequence[ipaddress.IPv4Interface | ipaddress.IPv6Interface],
 ) -> str | None:
-    via = ipaddress.ip_address(route.via)
+    for hop in route.next_hops:
+        if reason := _next_hop(host, route, ipaddress.ip_address(hop), own):
+            return reason
+    return None
+
+
+def _next_hop(
+    host: Host,
+    route: Route,
+    via: ipaddress.IPv4Address | ipaddress.IPv6Address,
+    own: Sequence[ipaddress.IPv4Interface | ipaddress.IPv6Interface],
+) -> str | None:
     if route.to != "default" and ipaddress.ip_network(route.to).version != via.version:
-        return f"{route.to} and {route.via} are of different families"
+        return f"{route.to} and {via} are of different families"
     if any(via == one.ip for one in own):
-        return f"{route.via} is an address of {host.name} itself"
+        return f"{via} is an address of {host.name} itself"
     if not any(via in one.network for one in own):
         networks = ", ".join(str(one.network) for one in own) or "none"
-        return f"{route.via} is on none of the networks of {host.name} (it is on: {networks})"
+        return f"{via} is on none of the networks of {host.name} (it is on: {networks})"
+    if via.version != ipaddress.ip_address(route.via).version:
+        return f"{route.via} and {via} are of different families"
     return None
 
 

@@ -38,11 +38,25 @@ class Route:
 
     Attributes:
         to: the destination, such as `10.1.0.0/16`, or `default`.
-        via: the address of the next router.
+        via: the address of the next router; of the first of them, if there are several.
+        others: the addresses of further next routers, which take packets in equal parts (ECMP).
     """
 
     to: str
     via: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def next_hops(self) -> tuple[str, ...]:
+        """The addresses of all next routers."""
+        return (self.via, *self.others)
+
+    @property
+    def words(self) -> str:
+        """The route as `ip route add` takes it."""
+        if not self.others:
+            return f"{self.to} via {self.via}"
+        return " ".join((self.to, *(f"nexthop via {hop}" for hop in self.next_hops)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +301,12 @@ class Network:
 
     def outside_interface(self, host: Host) -> str | None:
         """Return the interface that a host's default route leads through; None without one."""
-        gateways = [ipaddress.ip_address(one.via) for one in host.routes if one.to == "default"]
+        gateways = [
+            ipaddress.ip_address(hop)
+            for route in host.routes
+            if route.to == "default"
+            for hop in route.next_hops
+        ]
         for link, names, addresses in zip(
             self.links, self.interfaces(), self.addresses(), strict=True
         ):

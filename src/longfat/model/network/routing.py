@@ -2,8 +2,9 @@
 
 `trace_route` does what Linux does: the longest prefix among a host's own networks and its
 routes selects the interface and the neighbour; switches forward to the node with that
-address. It uses only the network's values, so it is valid only if no typed line has changed
-them.
+address. Of several next hops (ECMP), which of them a packet takes follows from a hash that is not
+known here: the first is followed. It uses only the network's values, so it is valid only if no
+typed line has changed them.
 
 `follow_links` considers only links: is there any path, through switches and hosts that forward?
 """
@@ -11,6 +12,7 @@ them.
 from __future__ import annotations
 
 import ipaddress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -138,8 +140,11 @@ def trace_handovers(
         NoRouteError: routes lead to no such host.
     """
     known = _map_of(network)
+    goal = known.address_of(target, address)
     handed: list[Handover] = []
-    known.follow(source, target, known.address_of(target, address), handed=handed)
+    known.follow(source, target, goal, handed=handed)
+    if any(route.others for host in network.hosts for route in host.routes):
+        handed = list(dict.fromkeys((*handed, *known.all_handovers(source, goal))))
     return handed
 
 
@@ -224,7 +229,7 @@ class _Map:
                 return way
             if here != source and not self._hosts[here].forwards:
                 raise NoRouteError(f"{here}, on the way to {target}, does not forward")
-            end, neighbour = self._route(here, address)
+            end, neighbour = self._routes(here, address)[0]
             before = here
             here, arriving, hops = self._cross(end, neighbour)
             if handed is not None:
@@ -234,14 +239,29 @@ class _Map:
                 raise NoRouteError(f"{here} translates addresses, and lets in only replies")
         raise NoRouteError(f"packets to {target} ({address}) go round in a circle at {here}")
 
+    def all_handovers(self, source: str, address: Address) -> list[Handover]:
+        """Return whom hosts may hand packets to an address to, by all next hops."""
+        handed: list[Handover] = []
+        waiting = [source]
+        for here in waiting:
+            if address in self.addresses_of(here):
+                continue
+            with suppress(NoRouteError):
+                for end, neighbour in self._routes(here, address):
+                    peer, arriving, _ = self._cross(end, neighbour)
+                    handed.append(Handover(here, end.interface, str(neighbour), peer, arriving))
+                    if peer not in waiting:
+                        waiting.append(peer)
+        return handed
+
     def addresses_of(self, host: str) -> set[Address]:
         """Return the addresses of a host's interfaces."""
         return {end.address.ip for end in self._leaving.get(host, ()) if end.address}
 
-    def _route(self, here: str, address: Address) -> tuple[_End, Address]:
-        """Return where a packet leaves a host, and the neighbour it is handed to."""
+    def _routes(self, here: str, address: Address) -> list[tuple[_End, Address]]:
+        """Return where a packet may leave a host, and the neighbour it is handed to there."""
         ends = [(end, end.address.network) for end in self._leaving.get(here, ()) if end.address]
-        found = [(net.prefixlen, 1, end, address) for end, net in ends if address in net]
+        found = [(net.prefixlen, 1, [(end, address)]) for end, net in ends if address in net]
         for route in self._hosts[here].routes:
             via = ipaddress.ip_address(route.via)
             if route.to == "default":
@@ -249,14 +269,15 @@ class _Map:
             else:
                 network = ipaddress.ip_network(route.to)
                 matches, length = address in network, network.prefixlen
-            near = next((end for end, net in ends if via in net), None)
-            if matches and near is not None:
-                found.append((length, 0, near, via))
+            hops = [ipaddress.ip_address(hop) for hop in route.next_hops]
+            near = [next(((end, hop) for end, net in ends if hop in net), None) for hop in hops]
+            reached = [step for step in near if step is not None]
+            if matches and reached:
+                found.append((length, 0, reached))
         if not found:
             raise NoRouteError(f"{here} has no route to {address}")
         # The longest prefix; of two that are equal, the network that the host is on.
-        _, _, end, neighbour = max(found, key=lambda entry: entry[:2])
-        return end, neighbour
+        return max(found, key=lambda entry: entry[:2])[2]
 
     def _cross(self, start: _End, neighbour: Address) -> tuple[str, str, list[Hop]]:
         """Return the host that has an address across an interface, where it is, and the way."""

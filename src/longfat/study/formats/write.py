@@ -160,7 +160,12 @@ def _host(host: Host) -> Any:
         fields["address"] = host.address
     fields |= {key: _in_row(value) for key, value in written_fields(host).items()}
     if host.routes:
-        fields["routes"] = _row({route.to: route.via for route in host.routes})
+        fields["routes"] = _row(
+            {
+                route.to: _row(route.next_hops) if route.others else route.via
+                for route in host.routes
+            }
+        )
     if host.timing is not None:
         fields |= _timing(host.timing)
     if list(fields) == ["address"]:
