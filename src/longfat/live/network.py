@@ -350,6 +350,37 @@ class Network:
             a, b, addresses=addresses, reverse=reverse or {}, properties=properties
         )
 
+    def tunnel(
+        self,
+        a: LiveHost | str,
+        b: LiveHost | str,
+        *,
+        kind: str,
+        addresses: tuple[str, str],
+        endpoints: tuple[str | None, str | None] = (None, None),
+        mtu: Size | None = None,
+    ) -> str:
+        """Make a tunnel between two hosts, which are linked by then.
+
+        Args:
+            a: a host or its name.
+            b: the other.
+            kind: "gre", "ipip" or "wireguard".
+            addresses: those in the tunnel, at `a` and `b`, with prefix length.
+            endpoints: the outer addresses; if None, those from which the ends' packets are sent.
+            mtu: the largest packet in it; that of the path less the tunnel's headers, if None.
+
+        Returns:
+            The tunnel's interface at `a`, such as "h1-tun0".
+
+        Raises:
+            InputError: there is no such host, or a value is wrong.
+        """
+        properties: dict[str, object] = {"kind": kind, "mtu": mtu}
+        return self._topology.add_tunnel(
+            a, b, addresses=addresses, endpoints=endpoints, properties=properties
+        )
+
     def add(self, network: Mapping[str, object]) -> None:
         """Add the nodes and links of a study's `network` section.
 

@@ -15,7 +15,7 @@ from longfat.errors import InputError, LongfatError
 from longfat.live.links import LiveLink
 from longfat.live.nodes import LiveHost, LiveSwitch, name_of
 from longfat.model.fields import fields_of, values_of
-from longfat.model.network import Host, HostRoot, Link, Network, Route, Switch
+from longfat.model.network import Host, HostRoot, Link, Network, Route, Switch, Tunnel
 from longfat.model.network.check import problems
 from longfat.model.network.ends import cut_links
 from longfat.model.network.impairments import UNIMPAIRED
@@ -137,6 +137,35 @@ class Topology:
         self.links.append(LiveLink(self._running, len(self.links), names=names))
         return self.links[-1]
 
+    def add_tunnel(
+        self,
+        a: LiveHost | str,
+        b: LiveHost | str,
+        *,
+        addresses: tuple[str, str],
+        endpoints: tuple[str | None, str | None],
+        properties: dict[str, object],
+    ) -> str:
+        """Add a tunnel; see `Network.tunnel`."""
+        model = self._running.model
+        for end in (a, b):
+            self._check_node(name_of(end))
+        outer = [None if one is None else router_address(one) for one in endpoints]
+        tunnel = Tunnel(
+            a=name_of(a),
+            b=name_of(b),
+            a_address=host_address(addresses[0]),
+            b_address=host_address(addresses[1]),
+            a_endpoint=outer[0],
+            b_endpoint=outer[1],
+            **values_of(Tunnel, properties, what="a tunnel"),
+        )
+        changed = replace(model, tunnels=(*model.tunnels, tunnel))
+        for problem in problems(changed):
+            raise InputError(problem.message)
+        self._running.change(changed)
+        return changed.tunnel_interfaces()[-1][0]
+
     def add_section(self, network: Mapping[str, object]) -> None:
         """Add the nodes and links of a study's `network` section; see `Network.add`."""
         new = read_section(network)
@@ -151,6 +180,7 @@ class Topology:
                 raise InputError("testbed and frames are those of the whole network: see Network")
         model = replace(
             now,
+            tunnels=(*now.tunnels, *new.tunnels),
             hosts=(*now.hosts, *new.hosts),
             switches=(*now.switches, *new.switches),
             links=(*now.links, *new.links),
@@ -162,7 +192,7 @@ class Topology:
     def grow(self, model: Network) -> None:
         """Add and build what another network has in addition; see `Network.grow`."""
         now = self._running.model
-        for name in ("hosts", "switches", "links"):
+        for name in ("hosts", "switches", "links", "tunnels"):
             ours = getattr(now, name)
             if getattr(model, name)[: len(ours)] != ours:
                 raise ValueError(f"the network's first {name} differ")

@@ -40,7 +40,7 @@ _ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
 _LATER = frozenset(
     (
         *("clock", "cold_neighbours", "frames", "nat", "offloads", "root", "rx_coalescing_s"),
-        *("testbed", "timing"),
+        *("testbed", "timing", "tunnels"),
     )
 )
 
@@ -273,7 +273,7 @@ def _leave_out_later(network: dict[str, Any]) -> None:
     """Leave out of a network's plain data what came later and is not set: see `_LATER`."""
     for part in (network, *network["hosts"], *network["links"]):
         for name in _LATER & part.keys():
-            if part[name] in (None, "", False):
+            if part[name] in (None, "", False, ()):
                 del part[name]
     for host in network["hosts"]:
         for route in host["routes"]:

@@ -19,6 +19,7 @@ from longfat.model.network import (
     Link,
     LinkImpairments,
     Network,
+    Tunnel,
 )
 from longfat.model.probes import PROBES
 from longfat.model.traffic import FLOWS
@@ -171,6 +172,11 @@ def _network() -> dict[str, Any]:
             mapping_of(object_of(one_way)), "by end, properties of the direction towards it"
         ),
     }
+    tunnel = {
+        **_fields(fields_of(Tunnel).values()),
+        "addresses": described(mapping_of(TEXT), "by end, the address in the tunnel"),
+        "endpoints": described(mapping_of(TEXT), "by end, the outer address"),
+    }
     return object_of(
         {
             "hosts": described(
@@ -178,6 +184,20 @@ def _network() -> dict[str, Any]:
                 "hosts with the addresses of their first interfaces",
             ),
             "switches": described({"type": "array", "items": TEXT}, "learning bridges"),
+            "tunnels": {
+                "type": "array",
+                "items": {
+                    "type": "array",
+                    "prefixItems": [
+                        TEXT,
+                        TEXT,
+                        object_of(tunnel, required=("kind", "addresses")),
+                    ],
+                    "minItems": 3,
+                    "maxItems": 3,
+                },
+                "description": "tunnels between hosts",
+            },
             "testbed": described(
                 {"anyOf": [object_of(_timing()), _ABSENT]},
                 "the timing of one computer that runs the switches and all other hosts",

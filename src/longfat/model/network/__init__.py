@@ -13,6 +13,7 @@ from longfat.model.network.build import (
     hosts_file,
     interface_commands,
     shape_commands,
+    tunnel_commands,
     typed_part,
 )
 from longfat.model.network.check import Problem, problems
@@ -42,6 +43,7 @@ from longfat.model.network.timing import (
     timing_from,
     timing_with,
 )
+from longfat.model.network.tunnels import Tunnel
 
 __all__ = [
     "DEFAULT_MTU_BYTES",
@@ -61,6 +63,7 @@ __all__ = [
     "Problem",
     "Route",
     "Switch",
+    "Tunnel",
     "build_batches",
     "follow_back",
     "follow_links",
@@ -75,5 +78,6 @@ __all__ = [
     "timing_from",
     "timing_with",
     "trace_route",
+    "tunnel_commands",
     "typed_part",
 ]

@@ -16,6 +16,7 @@ from longfat.model.network.devices import device_stem
 from longfat.model.network.model import ROOT_NAMESPACE
 from longfat.model.network.nat import nat_lines
 from longfat.model.network.police import FRAMES_ONLY, police_lines
+from longfat.model.network.routing import tunnel_ends
 from longfat.model.network.shape import shaped_interfaces, with_buckets
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ def build_batches(network: Network) -> list[Batch]:
             if name in full:
                 inside.get(node, root).append(_altname_line(name, full[name]))
     root += [_altname_line(bridges[name], name) for name in bridges if bridges[name] != name]
+    ends = tunnel_ends(network) if network.tunnels else ()
+    for end in ends:
+        inside[end.node] += end.lines
     batches = [Batch("ip", ROOT_NAMESPACE, tuple(root))]
     for host in network.hosts:
         if host.forwards:
@@ -87,11 +91,10 @@ def build_batches(network: Network) -> list[Batch]:
             batches.append(Batch("sh", host.name, (MULTIPATH_LINE,)))
         inside[host.name] += [f"route add {route.words}" for route in host.routes]
         batches.append(Batch("ip", host.name, tuple(inside[host.name])))
+    keys = ((end.node, end.key_line) for end in ends)
+    batches += [Batch("sh", node, (line,)) for node, line in keys if line is not None]
     batches += [Batch("sh", node, lines) for node, lines in _interface_lines(network).items()]
-    for host in network.hosts:
-        outside = network.outside_interface(host) if host.nat else None
-        if host.nat and outside:
-            batches += [Batch("sh", host.name, (line,)) for line in nat_lines(host.nat, outside)]
+    batches += [Batch("sh", node, (line,)) for node, line in _nat_lines(network)]
     batches += [
         Batch("tc", node, tuple(line.arguments for line in lines))
         for node, lines in _shaping_lines(network).items()
@@ -100,6 +103,14 @@ def build_batches(network: Network) -> list[Batch]:
     batches += [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
     clocks = [(host.name, host.clock) for host in network.hosts if host.clock is not None]
     return batches + [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
+
+
+def _nat_lines(network: Network) -> Iterator[tuple[str, str]]:
+    """Yield the lines that make hosts translate addresses, each with its host."""
+    for host in network.hosts:
+        outside = network.outside_interface(host) if host.nat else None
+        if host.nat and outside:
+            yield from ((host.name, line) for line in nat_lines(host.nat, outside))
 
 
 def _altname_line(device: str, name: str) -> str:
@@ -131,6 +142,16 @@ def interface_commands(network: Network) -> list[tuple[str, str]]:
         Node (a host or `ROOT_NAMESPACE`) and line, in the order in which they run.
     """
     return [(node, line) for node, lines in _interface_lines(network).items() for line in lines]
+
+
+def tunnel_commands(network: Network) -> list[tuple[str, str]]:
+    """Return the lines that make a network's tunnels, each with its host."""
+    typed: list[tuple[str, str]] = []
+    for end in tunnel_ends(network) if network.tunnels else ():
+        typed += [(end.node, f"ip {line}") for line in end.lines]
+        if end.key_line is not None:
+            typed.append((end.node, end.key_line))
+    return typed
 
 
 def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:

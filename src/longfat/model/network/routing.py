@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import ipaddress
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from longfat.model.network.model import ROOT_NAMESPACE
+from longfat.model.network.model import DEFAULT_MTU_BYTES, ROOT_NAMESPACE
+from longfat.model.network.tunnels import TunnelEnd, overhead_bytes
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Network
+    from longfat.model.network.tunnels import Tunnel
 
 Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -44,6 +46,7 @@ class _End:
         address: the interface's address, if it has one.
         far_node: the node at the other end.
         far_interface: that one's interface.
+        outer: of a tunnel, the outer address of the other end.
     """
 
     node: str
@@ -51,6 +54,7 @@ class _End:
     address: Interface | None
     far_node: str
     far_interface: str
+    outer: Address | None = None
 
 
 def trace_route(
@@ -165,6 +169,54 @@ def follow_links(network: Network, source: str, target: str) -> list[Hop] | None
     return ways.get(target)
 
 
+def tunnel_ends(network: Network) -> tuple[TunnelEnd, ...]:
+    """Return both ends of each tunnel, with their outer addresses and MTUs.
+
+    An end's outer address is that from which its packets to the other end are sent. Where
+    routes lead to none, and set-up lines must, it is that which the host is called by.
+    """
+    outer = _map_of(replace(network, tunnels=()))
+    sizes = {
+        name: link.mtu_bytes or DEFAULT_MTU_BYTES
+        for link, names in zip(network.links, network.interfaces(), strict=True)
+        for name in names
+    }
+    ends = []
+    for tunnel, names in zip(network.tunnels, network.tunnel_interfaces(), strict=True):
+        at_a, at_b, way = outer.endpoints(tunnel)
+        path = min((sizes[interface] for _, interface in way), default=DEFAULT_MTU_BYTES)
+        mtu_bytes = tunnel.mtu_bytes or path - overhead_bytes(tunnel.kind, at_a)
+        for node, name, address, own, peer, peer_name, peer_own in (
+            (tunnel.a, names[0], tunnel.a_address, at_a, tunnel.b, names[1], at_b),
+            (tunnel.b, names[1], tunnel.b_address, at_b, tunnel.a, names[0], at_a),
+        ):
+            ends.append(
+                TunnelEnd(
+                    node=node,
+                    interface=name,
+                    address=address,
+                    endpoint=own,
+                    peer=peer,
+                    peer_interface=peer_name,
+                    peer_endpoint=peer_own,
+                    kind=tunnel.kind,
+                    mtu_bytes=mtu_bytes,
+                )
+            )
+    return tuple(ends)
+
+
+def _tunnel_end(end: TunnelEnd) -> _End:
+    return _End(
+        node=end.node,
+        interface=end.interface,
+        address=ipaddress.ip_interface(end.address),
+        far_node=end.peer,
+        far_interface=end.peer_interface,
+        outer=ipaddress.ip_address(end.peer_endpoint),
+    )
+
+
 @lru_cache(maxsize=4)
 def _map_of(network: Network) -> _Map:
     """Return the map of a network; every flow of a study asks for the same one."""
@@ -190,6 +242,8 @@ class _Map:
     """
 
     def __init__(self, network: Network) -> None:
+        self._network = network
+        self._is_inside_tunnel = False
         self.host_addresses = network.host_addresses()
         self._hosts = {host.name: host for host in network.hosts}
         self._leaving = _leaving(network)
@@ -199,6 +253,8 @@ class _Map:
             for end in ends
             if end.address is not None
         }
+        for tunnel in tunnel_ends(network) if network.tunnels else ():
+            self._leaving.setdefault(tunnel.node, []).append(_tunnel_end(tunnel))
         self._outside = {
             host.name: network.outside_interface(host) for host in network.hosts if host.nat
         }
@@ -231,13 +287,31 @@ class _Map:
                 raise NoRouteError(f"{here}, on the way to {target}, does not forward")
             end, neighbour = self._routes(here, address)[0]
             before = here
-            here, arriving, hops = self._cross(end, neighbour)
-            if handed is not None:
+            here, arriving, hops = self._cross(end, neighbour, handed)
+            if handed is not None and end.outer is None:
                 handed.append(Handover(before, end.interface, str(neighbour), here, arriving))
             way += hops
             if arriving == self._outside.get(here) and address not in self.addresses_of(here):
                 raise NoRouteError(f"{here} translates addresses, and lets in only replies")
         raise NoRouteError(f"packets to {target} ({address}) go round in a circle at {here}")
+
+    def endpoints(self, tunnel: Tunnel) -> tuple[str, str, list[Hop]]:
+        """Return the outer addresses of a tunnel's ends, and the way of its packets."""
+        given = tunnel.b_endpoint
+        candidates = [ipaddress.ip_address(given)] if given else self._ordered(tunnel.b)
+        for at_b in candidates:
+            with suppress(NoRouteError):
+                there = self.follow(tunnel.a, tunnel.b, at_b)
+                own = tunnel.a_endpoint or str(self.addresses[there[0][1]])
+                back = self.follow(tunnel.b, tunnel.a, ipaddress.ip_address(own))
+                if given or self.addresses.get(back[0][1]) == at_b:
+                    return own, str(at_b), [*there, *back]
+        called = self.host_addresses
+        own, peer = tunnel.a_endpoint or called[tunnel.a], given or called[tunnel.b]
+        return own, peer, follow_links(self._network, tunnel.a, tunnel.b) or []
+
+    def _ordered(self, host: str) -> list[Address]:
+        return [end.address.ip for end in self._leaving.get(host, ()) if end.address]
 
     def all_handovers(self, source: str, address: Address) -> list[Handover]:
         """Return whom hosts may hand packets to an address to, by all next hops."""
@@ -248,8 +322,9 @@ class _Map:
                 continue
             with suppress(NoRouteError):
                 for end, neighbour in self._routes(here, address):
-                    peer, arriving, _ = self._cross(end, neighbour)
-                    handed.append(Handover(here, end.interface, str(neighbour), peer, arriving))
+                    peer, arriving, _ = self._cross(end, neighbour, handed)
+                    if end.outer is None:
+                        handed.append(Handover(here, end.interface, str(neighbour), peer, arriving))
                     if peer not in waiting:
                         waiting.append(peer)
         return handed
@@ -279,8 +354,21 @@ class _Map:
         # The longest prefix; of two that are equal, the network that the host is on.
         return max(found, key=lambda entry: entry[:2])[2]
 
-    def _cross(self, start: _End, neighbour: Address) -> tuple[str, str, list[Hop]]:
+    def _cross(
+        self, start: _End, neighbour: Address, handed: list[Handover] | None
+    ) -> tuple[str, str, list[Hop]]:
         """Return the host that has an address across an interface, where it is, and the way."""
+        if start.outer is not None:
+            if self._is_inside_tunnel:
+                raise NoRouteError(
+                    f"the packets of the tunnel {start.interface} go into a tunnel themselves"
+                )
+            self._is_inside_tunnel = True
+            try:
+                way = self.follow(start.node, start.far_node, start.outer, handed=handed)
+            finally:
+                self._is_inside_tunnel = False
+            return start.far_node, start.far_interface, way
         waiting: list[tuple[_End, list[Hop]]] = [(start, [(start.node, start.interface)])]
         seen = {start.node}
         for end, way in waiting:
