@@ -92,7 +92,7 @@ def follow_back(
     """
     there = trace_route(network, source, target, address=address)
     known = _map_of(network)
-    origin = known.addresses.get(there[0][1]) if there else None
+    origin = known.origin(source, known.address_of(target, address)) if there else None
     if origin is None:
         return trace_route(network, target, source)
     # Each router that translates on the path is first the destination of the reply.
@@ -294,6 +294,11 @@ class _Map:
             if arriving == self._outside.get(here) and address not in self.addresses_of(here):
                 raise NoRouteError(f"{here} translates addresses, and lets in only replies")
         raise NoRouteError(f"packets to {target} ({address}) go round in a circle at {here}")
+
+    def origin(self, source: str, address: Address) -> Address | None:
+        """Return the address that a host sends from to another one."""
+        end, _ = self._routes(source, address)[0]
+        return None if end.address is None else end.address.ip
 
     def endpoints(self, tunnel: Tunnel) -> tuple[str, str, list[Hop]]:
         """Return the outer addresses of a tunnel's ends, and the way of its packets."""
