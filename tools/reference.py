@@ -19,7 +19,15 @@ from longfat.live.rpc.calls import CALLS
 from longfat.model.events import LinkChange
 from longfat.model.fields import Field, fields_of
 from longfat.model.metric import Metric
-from longfat.model.network import CpuCosts, Host, HostTiming, Link, LinkImpairments, Network
+from longfat.model.network import (
+    CpuCosts,
+    Host,
+    HostTiming,
+    Link,
+    LinkImpairments,
+    Network,
+    Tunnel,
+)
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes.probe import Sampled
 from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer, Video
@@ -47,6 +55,7 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "timing": fields_of(HostTiming).values(),
     "cpu": fields_of(CpuCosts).values(),
     "link": [*fields_of(LinkImpairments).values(), *fields_of(Link).values()],
+    "tunnel": fields_of(Tunnel).values(),
     "flow": fields_of(Flow).values(),
     "iperf3": _own(Iperf3),
     "transfer": _own(Transfer),

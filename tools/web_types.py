@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, Required
 
 from longfat.analysis.packets import records
-from longfat.model.network import LinkImpairments
+from longfat.model.network import LinkImpairments, Policer
 from longfat.studio import (
     app,
     documents,
@@ -113,7 +113,7 @@ SUBJECTS: Mapping[str, tuple[tuple[types.ModuleType, str], ...]] = {
     ),
 }  # fmt: skip
 # Declared in packages that do not know the page.
-OTHERS = {LinkImpairments: "LinkImpairments", Edit: "RepairEdit"}
+OTHERS = {Policer: "Policer", LinkImpairments: "LinkImpairments", Edit: "RepairEdit"}
 
 _SIMPLE = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
 _UNITS = {"_s": "in seconds", "_ns": "in nanoseconds", "_bps": "in bit/s", "_bytes": "in bytes"}

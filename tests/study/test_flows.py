@@ -54,7 +54,24 @@ FLOWS = [
         "{ping: h1 -> h2, coutn: 1}",
         "9:23: flows.x.coutn",
         "unknown field 'coutn'; did you mean 'count'? (there are: ping, count, interval, size, "
-        "start, start_spread, after, expect, limit, args)",
+        "start, start_spread, after, expect, limit, address, args)",
+    ),
+    (
+        "{ping: h1 -> h2, address: h2}",
+        "9:32: flows.x.address",
+        "'h2' is not an address, such as 10.1.0.2 or 2001:db8::2",
+    ),
+    (
+        "{ping: h1 -> h2, address: 10.1.0.2/24}",
+        "9:32: flows.x.address",
+        "'10.1.0.2/24' has a prefix length: write the address alone",
+    ),
+    (
+        "{program: h1 -> h2, run: 'true', address: 10.1.0.2}",
+        "9:39: flows.x.address",
+        "unknown field 'address' (there are: program, run, serve, port, ready, time, "
+        "status, environment, output_limit, reverse, metrics, start, start_spread, after, "
+        "expect, limit)",
     ),
     (
         "{ping: h1 -> h2, count: 0}",

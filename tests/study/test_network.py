@@ -128,7 +128,7 @@ LINKS = [
      "(such as {rate: 1gbit})"),
     ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
      "rate, delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, "
-     "queue, burst, qdisc, mtu, "
+     "queue, burst, qdisc, police, mtu, "
      "offloads, addresses, to)"),
     ("[s1, h2, {delay: 20}]", "[2].delay", "'20' has no unit: write a number with s, ms, us, ns "
      "or min, such as 20ms"),
@@ -165,7 +165,7 @@ LINKS = [
      "or h2"),
     ("[s1, h2, {to: {h2: {mtu: 1}}}]", "[2].to.h2.mtu", "unknown field 'mtu' (there are: rate, "
      "delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, queue, "
-     "burst, qdisc)"),
+     "burst, qdisc, police)"),
     ("[s1, h2, {rate: 1gbit, to: {s1: {rate: , queue: 1MB}}}]", "[2].to.s1.queue", "there is a "
      "queue and no rate for packets to wait for: write a rate"),
     ("[s1, h2, {rate: 1gbit, queue: 1MB, to: {s1: {rate: }}}]", "[2].queue", "there is a queue "
@@ -274,7 +274,12 @@ FLOW = "flows: {x: {ping: h1 -> h2}}\n"
             "",
             "no answer comes back: h2 has no route to 10.0.1.1",
         ),
-        ("address: 10.0.2.1/24, routes: {default: 10.0.2.254}", "", "h2 has no address"),
+        (
+            "address: 10.0.2.1/24, routes: {default: 10.0.2.254}",
+            "",
+            "h2 has no address: give it one, or write the address that the flow is sent to"
+            " (address: 10.1.0.2)",
+        ),
         (
             "default: 10.0.1.254",
             "default: 10.0.1.7",

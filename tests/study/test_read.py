@@ -218,7 +218,7 @@ SETTINGS = [
         "cases: {a: {flows: {ping: {time: 5}}}}",
         "9:28: cases.a.flows.ping.time",
         "unknown field 'time' (there are: count, interval, size, start, start_spread, after, "
-        "expect, limit, args)",
+        "expect, limit, address, args)",
     ),
     (
         "cases: {a: {flows: {rtt: {count: 5}}}}",

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.execution.runs.run import COMMANDS, OUTCOME, RAW
 from longfat.execution.tools import GUEST_PATH
+from longfat.model.addresses import called_addresses, target_address
 from longfat.model.network import build_batches, hosts_file
 from longfat.model.network.neighbours import needed_neighbours
 from longfat.model.network.routing import Handover
@@ -103,7 +104,7 @@ def compile_job(case: Case) -> dict[str, Any]:
         "flows": flows,
         "probes": [probe.order(network=case.network, flows=case.flows) for probe in case.probes],
         "events": _events(case),
-        "hosts_file": hosts_file(case.network),
+        "hosts_file": hosts_file(called_addresses(case.network, case.setup)),
         "environment": {
             **ENVIRONMENT,
             SEED_VARIABLE: str(case.seed),
@@ -120,7 +121,7 @@ def compile_job(case: Case) -> dict[str, Any]:
 
 
 def _neighbours(case: Case) -> list[Handover]:
-    pairs = [(flow.source, flow.target) for flow in case.flows]
+    pairs = [(flow.source, flow.target, flow.address) for flow in case.flows]
     return needed_neighbours(case.network, pairs, setup=case.setup)
 
 
@@ -156,8 +157,7 @@ def server_ports(case: Case) -> dict[str, int]:
 
 
 def _processes(case: Case, flow: Flow, *, port: int) -> tuple[Process, ...]:
-    address = case.network.host_addresses()[flow.target]
-    processes = flow.processes(address=address, port=port)
+    processes = flow.processes(address=target_address(case, flow), port=port)
     return tuple(process.rooted(case.network.roots) for process in processes)
 
 

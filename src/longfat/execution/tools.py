@@ -28,6 +28,7 @@ from longfat.errors import HostError
 from longfat.execution.runs import Tool
 from longfat.model.case import NOWHERE
 from longfat.model.network import interface_commands
+from longfat.model.network.tunnels import WIREGUARD
 from longfat.model.typed_line import without_sudo
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ class Toolbox:
         names |= {name for part in parts for name in part.needs}
         lines = [line for _, line in interface_commands(case.network)]
         names |= {"ethtool" for line in lines if line.startswith("ethtool ")}
+        names |= {"wg" for tunnel in case.network.tunnels if tunnel.kind == WIREGUARD}
         names |= {"nft" for host in case.network.hosts if host.nat}
         missing = sorted(name for name in names if self._program(name) is None)
         if missing:

@@ -254,7 +254,7 @@ class Network:
         address: str | None = None,
         *,
         gateway: str | None = None,
-        routes: Mapping[str, str] | None = None,
+        routes: Mapping[str, str | Sequence[str]] | None = None,
         profile: str | None = None,
         cpu: Mapping[str, object] | None = None,
         **properties: object,
@@ -266,7 +266,8 @@ class Network:
             address: address and prefix length of its first interface; the next free one of
                 10.0.0.1/8, 10.0.0.2/8, ... if None.
             gateway: the router of its default route.
-            routes: more routes: networks, such as "10.1.0.0/16", with their routers.
+            routes: more routes: networks, such as "10.1.0.0/16", with their routers, each one
+                address or several that share the traffic (ECMP).
             profile: a named timing, such as "vm-2020", the default for its timing.
             cpu: the cost of its CPU's work, by name: {"syscall": "300ns", "copy": "80ps/B"}.
             properties: other properties of a host; its timing is the network's testbed, if nothing
@@ -291,7 +292,7 @@ class Network:
         name: str,
         *,
         gateway: str | None = None,
-        routes: Mapping[str, str] | None = None,
+        routes: Mapping[str, str | Sequence[str]] | None = None,
         **properties: object,
     ) -> LiveHost:
         """Add a router: a host that forwards packets. Its links give it its addresses.
@@ -347,6 +348,37 @@ class Network:
         """
         return self._topology.add_link(
             a, b, addresses=addresses, reverse=reverse or {}, properties=properties
+        )
+
+    def tunnel(
+        self,
+        a: LiveHost | str,
+        b: LiveHost | str,
+        *,
+        kind: str,
+        addresses: tuple[str, str],
+        endpoints: tuple[str | None, str | None] = (None, None),
+        mtu: Size | None = None,
+    ) -> str:
+        """Make a tunnel between two hosts, which are linked by then.
+
+        Args:
+            a: a host or its name.
+            b: the other.
+            kind: "gre", "ipip" or "wireguard".
+            addresses: those in the tunnel, at `a` and `b`, with prefix length.
+            endpoints: the outer addresses; if None, those from which the ends' packets are sent.
+            mtu: the largest packet in it; that of the path less the tunnel's headers, if None.
+
+        Returns:
+            The tunnel's interface at `a`, such as "h1-tun0".
+
+        Raises:
+            InputError: there is no such host, or a value is wrong.
+        """
+        properties: dict[str, object] = {"kind": kind, "mtu": mtu}
+        return self._topology.add_tunnel(
+            a, b, addresses=addresses, endpoints=endpoints, properties=properties
         )
 
     def add(self, network: Mapping[str, object]) -> None:
@@ -580,6 +612,10 @@ class Network:
             InputError: there is no such host, or it has no address.
         """
         return self._running.address_of(name)
+
+    def names_by_address(self) -> dict[str, str]:
+        """Return the hosts by the addresses that others reach them by, without prefix length."""
+        return self._running.names_by_address()
 
     @classmethod
     def open(

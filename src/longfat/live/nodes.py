@@ -289,7 +289,8 @@ class LiveHost(Node):
         if tool not in FLOWS:
             raise InputError(f"there is no tool {tool!r} (there are: {', '.join(FLOWS)})")
         cls = FLOWS[tool]
-        if late := [key for key in options if key in fields_of(Flow)]:
+        timing = fields_of(Flow).keys() - {"address"}
+        if late := [key for key in options if key in timing]:
             raise InputError(f"{late[0]}: traffic of a live network starts when it is called")
         values = values_of(cls, options, what=tool)
         for key, field in fields_of(cls).items():

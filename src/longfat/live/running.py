@@ -17,8 +17,14 @@ from longfat.live.build import Record, as_line, build
 from longfat.live.flows import Started
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.session import LIVE_ENVIRONMENT
+from longfat.model.addresses import called_addresses
 from longfat.model.case import Case, Command, File
-from longfat.model.network import ROOT_NAMESPACE, LinkImpairments, hosts_file, shaped_interfaces
+from longfat.model.network import (
+    ROOT_NAMESPACE,
+    LinkImpairments,
+    hosts_file,
+    shaped_interfaces,
+)
 from longfat.model.network import Network as Model
 from longfat.model.network.check import problems
 from longfat.model.network.link_changes import change_lines, deletion
@@ -160,10 +166,14 @@ class RunningNetwork:
         Raises:
             InputError: there is no such host, or it has no address.
         """
-        addresses = self.model.host_addresses()
+        addresses = called_addresses(self.model, self._setup)
         if name not in addresses:
             raise InputError(f"there is no host {name!r} with an address")
         return addresses[name]
+
+    def names_by_address(self) -> dict[str, str]:
+        """Return the hosts by the addresses that others reach them by, without prefix length."""
+        return {at: name for name, at in called_addresses(self.model, self._setup).items()}
 
     def build(self) -> None:
         """Build what was added since the last time; every call that needs it does so.
@@ -179,7 +189,7 @@ class RunningNetwork:
         traced = list(traced_links(model, self._case.files))
         self.session.take_roots(model.roots)
         build(model, built=self._built, session=self.session, record=self.record)
-        self.session.write_everywhere("/etc/hosts", hosts_file(model).encode())
+        self._write_hosts()
         if self._built is None:
             # The host's servers are not reachable, and every query would wait for them.
             with contextlib.suppress(InputError):  # a link to what is not there is as good
@@ -211,7 +221,8 @@ class RunningNetwork:
         """Start measured traffic; see `LiveHost.iperf3` and `LiveHost.ping`."""
         self.build()
         self._ports += 1
-        server = self.address_of(flow.target), _FIRST_PORT + self._ports
+        address = flow.address or self.address_of(flow.target)
+        server = address, _FIRST_PORT + self._ports
         found = flow.processes(address=server[0], port=server[1])
         plans = [process.rooted(self.model.roots) for process in found]
         processes = []
@@ -275,7 +286,14 @@ class RunningNetwork:
 
     def add_setup(self, place: str, line: str) -> None:
         """Add a line to the set-up, which `save` keeps."""
+        before = called_addresses(self.model, self._setup)
         self._setup.append(Command(node=place, line=line))
+        if called_addresses(self.model, self._setup) != before:
+            self._write_hosts()
+
+    def _write_hosts(self) -> None:
+        hosts = hosts_file(called_addresses(self.model, self._setup))
+        self.session.write_everywhere("/etc/hosts", hosts.encode())
 
     def change_link(
         self,
@@ -302,7 +320,12 @@ class RunningNetwork:
         """
         self.build()
         before = self.model
-        link = replace(before.links[index], a_to_b=a_to_b, b_to_a=b_to_a)
+        old = before.links[index]
+        if (a_to_b.policer, b_to_a.policer) != (old.a_to_b.policer, old.b_to_a.policer):
+            raise InputError(
+                "police: a policer is built with its link: change its filter by lines of tc"
+            )
+        link = replace(old, a_to_b=a_to_b, b_to_a=b_to_a)
         links = (*before.links[:index], link, *before.links[index + 1 :])
         self.change(replace(before, links=links))
         for problem in problems(self.model):

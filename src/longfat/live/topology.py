@@ -15,7 +15,7 @@ from longfat.errors import InputError, LongfatError
 from longfat.live.links import LiveLink
 from longfat.live.nodes import LiveHost, LiveSwitch, name_of
 from longfat.model.fields import fields_of, values_of
-from longfat.model.network import Host, HostRoot, Link, Network, Route, Switch
+from longfat.model.network import Host, HostRoot, Link, Network, Route, Switch, Tunnel
 from longfat.model.network.check import problems
 from longfat.model.network.ends import cut_links
 from longfat.model.network.impairments import UNIMPAIRED
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from longfat.live.running import RunningNetwork
     from longfat.model.network import HostTiming
+
+    Routes = Mapping[str, str | Sequence[str]]
 
 _ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
 _MIN_GROUPS = 2
@@ -68,7 +70,7 @@ class Topology:
         address: str | None,
         *,
         gateway: str | None,
-        routes: Mapping[str, str] | None,
+        routes: Routes | None,
         properties: dict[str, object],
         timing: HostTiming | None,
     ) -> LiveHost:
@@ -89,7 +91,7 @@ class Topology:
         name: str,
         *,
         gateway: str | None,
-        routes: Mapping[str, str] | None,
+        routes: Routes | None,
         properties: dict[str, object],
     ) -> LiveHost:
         """Add a router; see `Network.router`."""
@@ -135,6 +137,35 @@ class Topology:
         self.links.append(LiveLink(self._running, len(self.links), names=names))
         return self.links[-1]
 
+    def add_tunnel(
+        self,
+        a: LiveHost | str,
+        b: LiveHost | str,
+        *,
+        addresses: tuple[str, str],
+        endpoints: tuple[str | None, str | None],
+        properties: dict[str, object],
+    ) -> str:
+        """Add a tunnel; see `Network.tunnel`."""
+        model = self._running.model
+        for end in (a, b):
+            self._check_node(name_of(end))
+        outer = [None if one is None else router_address(one) for one in endpoints]
+        tunnel = Tunnel(
+            a=name_of(a),
+            b=name_of(b),
+            a_address=host_address(addresses[0]),
+            b_address=host_address(addresses[1]),
+            a_endpoint=outer[0],
+            b_endpoint=outer[1],
+            **values_of(Tunnel, properties, what="a tunnel"),
+        )
+        changed = replace(model, tunnels=(*model.tunnels, tunnel))
+        for problem in problems(changed):
+            raise InputError(problem.message)
+        self._running.change(changed)
+        return changed.tunnel_interfaces()[-1][0]
+
     def add_section(self, network: Mapping[str, object]) -> None:
         """Add the nodes and links of a study's `network` section; see `Network.add`."""
         new = read_section(network)
@@ -149,6 +180,7 @@ class Topology:
                 raise InputError("testbed and frames are those of the whole network: see Network")
         model = replace(
             now,
+            tunnels=(*now.tunnels, *new.tunnels),
             hosts=(*now.hosts, *new.hosts),
             switches=(*now.switches, *new.switches),
             links=(*now.links, *new.links),
@@ -160,7 +192,7 @@ class Topology:
     def grow(self, model: Network) -> None:
         """Add and build what another network has in addition; see `Network.grow`."""
         now = self._running.model
-        for name in ("hosts", "switches", "links"):
+        for name in ("hosts", "switches", "links", "tunnels"):
             ours = getattr(now, name)
             if getattr(model, name)[: len(ours)] != ours:
                 raise ValueError(f"the network's first {name} differ")
@@ -279,6 +311,13 @@ class Topology:
                 return f"{address}/{_ADDRESSES.prefixlen}"
 
 
-def _routes(gateway: str | None, routes: Mapping[str, str] | None) -> tuple[Route, ...]:
+def _routes(gateway: str | None, routes: Routes | None) -> tuple[Route, ...]:
     given = {**({} if gateway is None else {"default": gateway}), **(routes or {})}
-    return tuple(Route(to=route_target(to), via=router_address(via)) for to, via in given.items())
+    return tuple(_route(to, via) for to, via in given.items())
+
+
+def _route(to: str, via: str | Sequence[str]) -> Route:
+    hops = [router_address(hop) for hop in ([via] if isinstance(via, str) else via)]
+    if not hops or len(set(hops)) < len(hops):
+        raise InputError(f"the route to {to} has no router, or one of them twice")
+    return Route(to=route_target(to), via=hops[0], others=tuple(hops[1:]))

@@ -40,7 +40,7 @@ _ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
 _LATER = frozenset(
     (
         *("clock", "cold_neighbours", "frames", "nat", "offloads", "root", "rx_coalescing_s"),
-        *("testbed", "timing"),
+        *("testbed", "timing", "tunnels"),
     )
 )
 
@@ -193,18 +193,7 @@ class Case:
         del data["events"]
         if self.events:
             data["events"] = [event.to_json() for event in self.events]
-        network = data["network"]
-        for part in (network, *network["hosts"], *network["links"]):
-            for name in _LATER & part.keys():
-                if part[name] in (None, "", False):
-                    del part[name]
-        for link in network["links"]:
-            for way in ("a_to_b", "b_to_a"):
-                link[way] = {
-                    name: value
-                    for name, value in link[way].items()
-                    if value is not None or name in _ALWAYS
-                }
+        _leave_out_later(data["network"])
         data["flows"] = [_flow_json(flow) for flow in self.flows]
         data["probes"] = [{"kind": one.kind, **dataclasses.asdict(one)} for one in self.probes]
         return {"format": CASE_FORMAT, **data}
@@ -282,6 +271,25 @@ class Case:
     def digest(self) -> str:
         """Return the case's name: the SHA-256 of its canonical JSON, in hexadecimal."""
         return digest_of(self.to_json())
+
+
+def _leave_out_later(network: dict[str, Any]) -> None:
+    """Leave out of a network's plain data what came later and is not set: see `_LATER`."""
+    for part in (network, *network["hosts"], *network["links"]):
+        for name in _LATER & part.keys():
+            if part[name] in (None, "", False, ()):
+                del part[name]
+    for host in network["hosts"]:
+        for route in host["routes"]:
+            if not route["others"]:
+                del route["others"]
+    for link in network["links"]:
+        for way in ("a_to_b", "b_to_a"):
+            link[way] = {
+                name: value
+                for name, value in link[way].items()
+                if value is not None or name in _ALWAYS
+            }
 
 
 def _flow_json(flow: Flow) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import shlex
 from typing import TYPE_CHECKING, TypedDict
 
 from longfat.execution.compile import expected_virtual_s, server_ports
+from longfat.model.addresses import target_address
 from longfat.model.network import LinkImpairments, shaped_interfaces
 from longfat.studio.http import Problem, problem_of
 from longfat.studio.views import SetupLine
@@ -297,7 +298,9 @@ def _network(network: Network) -> CheckedNetwork:
             "name": host.name,
             "address": host.address,
             "forwards": host.forwards,
-            "routes": [{"to": route.to, "via": route.via} for route in host.routes],
+            "routes": [
+                {"to": route.to, "via": ", ".join(route.next_hops)} for route in host.routes
+            ],
             "interfaces": ends.get(host.name, []),
         }
         for host in network.hosts
@@ -328,8 +331,7 @@ def _case(name: str, planned: Planned) -> CheckedCase:
 
 
 def _flow(case: Case, flow: Flow, *, port: int) -> CheckedFlow:
-    address = case.network.host_addresses()[flow.target]
-    client = flow.processes(address=address, port=port)[-1]
+    client = flow.processes(address=target_address(case, flow), port=port)[-1]
     return {
         "name": flow.name,
         "tool": flow.tool,

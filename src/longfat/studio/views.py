@@ -88,7 +88,9 @@ class Fields(TypedDict):
 
 def form_fields() -> Fields:
     """Return the fields of networks, hosts, links and flows, including those of plug-ins."""
-    common = fields_of(Flow)
+    every = (cls.study_keys() for cls in FLOWS.values())
+    shared = set(fields_of(Flow)).intersection(*every)
+    common = {key: field for key, field in fields_of(Flow).items() if key in shared}
     hosts = [*fields_of(Host).values(), *fields_of(HostTiming).values()]
     return {
         "network": [_info(field) for field in fields_of(Network).values()],

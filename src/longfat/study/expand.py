@@ -368,7 +368,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         if errors:
             raise errors[0]
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
-        check_flows(flows, settings.network, [line.command.line for line in settings.lines])
+        check_flows(flows, settings.network, [line.command for line in settings.lines])
         _check_entrypoints(settings, flows, settings.network)
         check_events(
             settings.events,

@@ -10,11 +10,12 @@ case is known (`check_flows`, `check_probes`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError, Place
+from longfat.model.case import Command
 from longfat.model.fields import fields_of, read_fields
 from longfat.model.network import Network
 from longfat.model.probes import PROBES, Probe
@@ -136,7 +137,7 @@ def ends_of(draft: Draft) -> tuple[str, str]:
 
 
 def check_flows(
-    flows: Iterable[tuple[Flow, Draft]], network: Network, setup: Iterable[str]
+    flows: Iterable[tuple[Flow, Draft]], network: Network, setup: Sequence[Command]
 ) -> None:
     """Check what depends on the other flows and on the network.
 
@@ -150,14 +151,14 @@ def check_flows(
             one that is not there or that waits for it.
     """
     flows = list(flows)
-    lines = list(setup)
     for flow, draft in flows:
         ends = draft.fields[draft.tool]
         for name in (flow.source, flow.target):
             if reason := check_host(name, network, root=False):
                 offset = ends.text().find(name)
                 raise InputError(reason, place=ends.place_of(offset))
-        if reason := check_reach(network, flow.source, flow.target, lines):
+        reason = check_reach(network, flow.source, flow.target, setup, address=flow.address)
+        if reason:
             error = UnreachableError(
                 f"the flow {flow.name!r} cannot pass: {reason}", place=ends.place
             )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,6 +30,7 @@ from longfat.model.network import (
     Problem,
     Route,
     Switch,
+    Tunnel,
     problems,
 )
 from longfat.model.network.devices import MAX_NODE_NAME_LENGTH
@@ -80,7 +81,7 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     """
     own = fields_of(Network)
     before = 0 if node.errors is None else len(node.errors)
-    allowed = ("hosts", "switches", "links", "testbed", SETUP, *own)
+    allowed = ("hosts", "switches", "links", "tunnels", "testbed", SETUP, *own)
     fields = node.fields("a network", allowed=allowed, collect_errors=True)
     if "hosts" not in fields:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
@@ -95,21 +96,30 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
         is not None
         and {link.a, link.b} <= set(names)
     )
+    tunnel_nodes = fields["tunnels"].sequence("a list of tunnels") if "tunnels" in fields else []
+    ends = [host.name for host in hosts]
+    tunnels = tuple(
+        tunnel
+        for tunnel_node in tunnel_nodes
+        if (tunnel := tunnel_node.attempt(partial(read_tunnel, tunnel_node, ends))) is not None
+    )
     testbed = read_testbed(fields["testbed"]) if "testbed" in fields else None
     network = Network(
         hosts=hosts,
         switches=switches,
         links=links,
+        tunnels=tunnels,
         testbed=testbed,
         **read_fields(Network, fields),
     )
     # What is wrong with the whole is known once all parts of it are.
     defects = problems(network) if is_whole(node, before) else ()
     for problem in defects:
-        where = names[str(problem.path[1])] if problem.path[0] != "links" else None
-        if where is None:
-            assert isinstance(problem.path[1], int)
-            where = link_nodes[problem.path[1]]
+        kind, key = problem.path[:2]
+        if isinstance(key, int):
+            where = (tunnel_nodes if kind == "tunnels" else link_nodes)[key]
+        else:
+            where = names[key]
         node.note(_written(where, problem).error(problem.message))
     return network
 
@@ -297,6 +307,62 @@ def read_link(node: Node, names: Iterable[str], *, traces: Traces) -> Link:
     )
 
 
+_TUNNEL = "a tunnel as [HOST, HOST, {kind: gre, addresses: {HOST: ADDRESS, HOST: ADDRESS}}]"
+
+
+def read_tunnel(node: Node, hosts: Sequence[str]) -> Tunnel:
+    """Read a tunnel.
+
+    Args:
+        node: `[HOST, HOST, {PROPERTIES}]`.
+        hosts: the hosts that there are.
+
+    Raises:
+        InputError: an end is no host, or a property is missing or wrong.
+    """
+    parts = node.sequence(_TUNNEL)
+    if len(parts) != 3 or not parts[2].is_mapping:
+        raise node.error(f"a tunnel has two hosts and its properties: write {_TUNNEL}")
+    a, b = (end.line("a host's name") for end in parts[:2])
+    for end, name in zip(parts, (a, b), strict=False):
+        if name not in hosts:
+            raise end.error(
+                f"there is no host {name!r}{nearest(name, hosts)} (there are: {listed(hosts)})"
+            )
+    if a == b:
+        raise node.error(f"the tunnel leads from {a} to itself")
+    declared = fields_of(Tunnel)
+    allowed = (*declared, "addresses", "endpoints")
+    fields = parts[2].fields("a tunnel's properties", allowed=allowed, collect_errors=True)
+    for key in ("kind", "addresses"):
+        if key not in fields:
+            raise parts[2].error(f"the tunnel has no {key}: write {_TUNNEL}")
+    addresses = _read_ends(fields["addresses"], (a, b), "addresses by end")
+    for name in (a, b):
+        if name not in addresses:
+            raise fields["addresses"].error(f"{name} has no address in the tunnel: write one")
+    given = fields.get("endpoints")
+    endpoints = {} if given is None else _read_ends(given, (a, b), "outer addresses by end")
+    outer = {name: _read_endpoint(endpoint) for name, endpoint in endpoints.items()}
+    return Tunnel(
+        a=a,
+        b=b,
+        a_address=read_address(addresses[a]),
+        b_address=read_address(addresses[b]),
+        a_endpoint=outer.get(a),
+        b_endpoint=outer.get(b),
+        **read_fields(Tunnel, fields),
+    )
+
+
+def _read_endpoint(node: Node) -> str:
+    text = node.line("an address of the host, without prefix length")
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        raise node.error(f"{text!r} is not an address, such as 10.0.0.1") from None
+
+
 def read_directions(
     fields: Mapping[str, Node], ends: tuple[str, str], *, traces: Traces | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -342,6 +408,11 @@ def _read_impairments(fields: Mapping[str, Node], traces: Traces | None) -> dict
         _IMPAIRMENTS[key].name: None for key in fields if key in _IMPAIRMENTS and key not in given
     }
     values = {**taken_back, **read_fields(LinkImpairments, given)}
+    if "police" in fields and traces is None:
+        raise fields["police"].error(
+            "a policer is built with its link: give it to the link itself, or change its filter by"
+            " an event with lines of tc"
+        )
     if "trace" in given:
         if traces is None:
             raise given["trace"].error(
@@ -394,7 +465,7 @@ def host_address(text: str) -> str:
 
 
 def read_routes(node: Node) -> tuple[Route, ...]:
-    """Read static routes: networks, or `default`, with the address of the next router.
+    """Read static routes: networks, or `default`, with the next router or a list of them.
 
     Raises:
         InputError: a network or address is none, or a network is written twice.
@@ -407,12 +478,24 @@ def read_routes(node: Node) -> tuple[Route, ...]:
             raise InputError(error.message, place=key.place) from None
         if to in routes:
             raise InputError(f"the network {to} is written twice here", place=key.place)
-        try:
-            via = router_address(value.line("the address of a router"))
-        except InputError as error:
-            raise value.error(error.message) from None
-        routes[to] = Route(to=to, via=via)
+        routes[to] = _read_route(to, value)
     return tuple(routes.values())
+
+
+def _read_route(to: str, node: Node) -> Route:
+    several = node.sequence("addresses of routers") if node.is_sequence else [node]
+    hops: list[str] = []
+    for hop in several:
+        try:
+            address = router_address(hop.line("the address of a router"))
+        except InputError as error:
+            raise hop.error(error.message) from None
+        if address in hops:
+            raise hop.error(f"the router {address} is written twice here")
+        hops.append(address)
+    if not hops:
+        raise node.expected("the address of a router, or a list of them")
+    return Route(to=to, via=hops[0], others=tuple(hops[1:]))
 
 
 def route_target(text: str) -> str:

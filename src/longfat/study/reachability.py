@@ -7,12 +7,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.model.network import Network, NoRouteError, follow_back, trace_route
+from longfat.model.addresses import called_addresses
+from longfat.model.network import (
+    Network,
+    NoRouteError,
+    follow_back,
+    trace_route,
+)
 from longfat.model.network.check import Groups
+from longfat.model.network.routing import target_addresses
 from longfat.model.typed_line import without_sudo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
+
+    from longfat.model.case import Command
 
 # Set-up lines of these tools leave addresses and routes alone.
 _NO_ROUTING = re.compile(r"(tc|ethtool|sysctl(?!.*forward))\b")
@@ -35,7 +44,12 @@ def may_change_routing(line: str) -> bool:
 
 
 def check_reach(
-    network: Network, source: str, target: str, lines: Iterable[str] = ()
+    network: Network,
+    source: str,
+    target: str,
+    setup: Sequence[Command] = (),
+    *,
+    address: str | None = None,
 ) -> str | None:
     """Return why traffic cannot pass between two hosts; None if it can.
 
@@ -43,9 +57,11 @@ def check_reach(
         network: the network.
         source: the host that sends first.
         target: the host that answers.
-        lines: the set-up lines. Where one of them may change addresses or routes,
+        setup: the set-up lines. Where one of them may change addresses or routes,
             only what it cannot change counts: links, and that the target has an
             address.
+        address: the address that traffic is sent to, where it is not the one that the target
+            is called by. One that is not an interface's is not followed.
 
     Returns:
         The reason, or None where packets arrive, in both directions.
@@ -59,23 +75,30 @@ def check_reach(
         groups.join(link.a, link.b)
     if groups.find(source) != groups.find(target):
         return f"no links lead from {source} to {target}"
-    addresses = network.host_addresses()
+    if address is not None and address not in target_addresses(network, target):
+        return None
+    addresses = called_addresses(network, setup)
     if target not in addresses:
-        return f"{target} has no address"
+        return (
+            f"{target} has no address: give it one, or write the address that the flow is sent to"
+            " (address: 10.1.0.2)"
+        )
+    if address is not None:
+        addresses[target] = address
     if source in addresses and (":" in addresses[source]) != (":" in addresses[target]):
         return f"{source} and {target} have addresses of different families"
-    if any(map(may_change_routing, lines)):
+    if any(may_change_routing(command.line) for command in setup):
         return None
-    return _by_routes(network, source, target)
+    return _by_routes(network, source, target, address)
 
 
-def _by_routes(network: Network, source: str, target: str) -> str | None:
+def _by_routes(network: Network, source: str, target: str, address: str | None) -> str | None:
     try:
-        trace_route(network, source, target)
+        trace_route(network, source, target, address=address)
     except NoRouteError as stopped:
         return str(stopped)
     try:
-        follow_back(network, source, target)
+        follow_back(network, source, target, address=address)
     except NoRouteError as stopped:
         return f"no answer comes back: {stopped}"
     return None

@@ -19,6 +19,7 @@ from longfat.model.network import (
     Link,
     LinkImpairments,
     Network,
+    Tunnel,
 )
 from longfat.model.probes import PROBES
 from longfat.model.traffic import FLOWS
@@ -156,7 +157,10 @@ def _network() -> dict[str, Any]:
     host = {
         **_fields(fields_of(Host).values()),
         "address": described(TEXT, "the address of its first interface, with prefix length"),
-        "routes": described(mapping_of(TEXT), "networks, or `default`, with the next router"),
+        "routes": described(
+            mapping_of({"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}),
+            "networks, or `default`, with the next router, or several that share the traffic",
+        ),
         **_timing(),
     }
     one_way = _fields(fields_of(LinkImpairments).values())
@@ -168,6 +172,11 @@ def _network() -> dict[str, Any]:
             mapping_of(object_of(one_way)), "by end, properties of the direction towards it"
         ),
     }
+    tunnel = {
+        **_fields(fields_of(Tunnel).values()),
+        "addresses": described(mapping_of(TEXT), "by end, the address in the tunnel"),
+        "endpoints": described(mapping_of(TEXT), "by end, the outer address"),
+    }
     return object_of(
         {
             "hosts": described(
@@ -175,6 +184,20 @@ def _network() -> dict[str, Any]:
                 "hosts with the addresses of their first interfaces",
             ),
             "switches": described({"type": "array", "items": TEXT}, "learning bridges"),
+            "tunnels": {
+                "type": "array",
+                "items": {
+                    "type": "array",
+                    "prefixItems": [
+                        TEXT,
+                        TEXT,
+                        object_of(tunnel, required=("kind", "addresses")),
+                    ],
+                    "minItems": 3,
+                    "maxItems": 3,
+                },
+                "description": "tunnels between hosts",
+            },
             "testbed": described(
                 {"anyOf": [object_of(_timing()), _ABSENT]},
                 "the timing of one computer that runs the switches and all other hosts",
@@ -255,7 +278,7 @@ def _flow() -> dict[str, Any]:
                 tool: described(
                     {"type": "string", "pattern": "->"}, f"{tool} from one host to another"
                 ),
-                **_fields(fields_of(cls).values()),
+                **_fields(fields_of(cls)[key] for key in cls.study_keys()),
             },
             required=(tool, *(key for key, field in fields_of(cls).items() if field.is_required)),
         )

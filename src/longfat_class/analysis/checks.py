@@ -22,7 +22,7 @@ from longfat.errors import InputError
 from longfat.model.flow_path import (
     NotUnderstoodError,
     bottleneck,
-    egress_interfaces,
+    flow_interfaces,
     sender_and_receiver,
     sysctl,
 )
@@ -226,7 +226,7 @@ def _unshaped(handed: Handed, played: Played, flow: Bulk) -> str:
     except NotUnderstoodError:
         return _unshaped_while_it_ran(played, flow, lab_bps=lab_bps)
     if found is None:
-        ways = [name for _, name in egress_interfaces(case.network, sender, receiver) or []]
+        ways = [name for _, name in flow_interfaces(case.network, flow) or []]
         lines = [command.line for command in case.setup if _SHAPES.search(command.line)]
         elsewhere = [line for line in lines if not any(mentions(line, way) for way in ways)]
         words = f"nothing limits the rate of {flow.name} from {sender} to {receiver}"

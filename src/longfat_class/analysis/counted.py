@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from longfat.common.extras import lazy
 from longfat.common.suggest import listed
-from longfat.model.flow_path import egress_interfaces, sender_and_receiver
+from longfat.model.flow_path import flow_interfaces, sender_and_receiver
 from longfat.model.metric import Unit
 from longfat.model.network.cuts import cuts_between
 from longfat.model.probes import Queue, Rate, Tcp
@@ -86,7 +86,7 @@ def measured_flows(case: Case) -> tuple[Flow, ...]:
 
 def way_of(network: Network, flow: Flow) -> tuple[str, ...]:
     """Return the interfaces through which a flow's data leaves, as links and routes give them."""
-    hops = egress_interfaces(network, *sender_and_receiver(flow)) or ()
+    hops = flow_interfaces(network, flow) or ()
     return tuple(interface for _, interface in hops)
 
 

@@ -142,7 +142,7 @@ def test_a_host_is_called_by_its_first_address() -> None:
 
 
 def test_hosts_can_be_called_by_name() -> None:
-    assert "10.0.0.2 h2\n" in hosts_file(LAB08)
+    assert "10.0.0.2 h2\n" in hosts_file(LAB08.host_addresses())
 
 
 def test_frames_offloads_and_coalescing_become_lines() -> None:

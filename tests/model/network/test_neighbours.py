@@ -43,7 +43,7 @@ def routed(*, prefix: str = "10.0.", length: int = 24, last: str = ".") -> Netwo
 
 
 def test_each_neighbour_on_the_way_and_back() -> None:
-    handovers = needed_neighbours(routed(), [("h1", "h2"), ("h1", "h2")])
+    handovers = needed_neighbours(routed(), [("h1", "h2", None), ("h1", "h2", None)])
     assert [tuple(handover)[:3] for handover in handovers] == [
         ("h1", "h1-eth0", "10.0.1.9"),
         ("r", "r-eth1", "10.0.2.1"),
@@ -53,7 +53,7 @@ def test_each_neighbour_on_the_way_and_back() -> None:
 
 
 def test_a_way_that_routes_do_not_give_needs_none() -> None:
-    handovers = needed_neighbours(routed(), [("h1", "h3")])
+    handovers = needed_neighbours(routed(), [("h1", "h3", None)])
     assert [handover.host for handover in handovers] == ["h1", "r"]  # h3 knows no way back
 
 
@@ -63,7 +63,7 @@ def test_a_way_that_routes_do_not_give_needs_none() -> None:
 )
 def test_lines_about_neighbours_leave_all_to_themselves(line: str) -> None:
     setup = [Command(node="h1", line=line)]
-    assert needed_neighbours(routed(), [("h1", "h2")], setup=setup) == []
+    assert needed_neighbours(routed(), [("h1", "h2", None)], setup=setup) == []
 
 
 @pytest.mark.parametrize("cold", [False, True])

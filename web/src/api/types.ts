@@ -9,6 +9,14 @@
 // --------------------------------------------------------------------------------
 // Values of the model
 
+/** What a policer lets pass. */
+export interface Policer {
+  /** The rate of IP packets in bit/s. */
+  rate_bps: number;
+  /** How many bytes beyond it may come at once. */
+  burst_bytes: number;
+}
+
 /** What one direction of a link does to packets; what is null it leaves alone. */
 export interface LinkImpairments {
   /** The rate in bit/s. */
@@ -50,6 +58,8 @@ export interface LinkImpairments {
    * set its limit.
    */
   qdisc: string | null;
+  /** What passes at its end, where what comes faster is dropped. */
+  policer: Policer | null;
 }
 
 /** A value to set in the network of a study. */

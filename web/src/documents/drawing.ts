@@ -158,7 +158,7 @@ function readNodes(source: Source, networkPath: Path): DrawnNode[] {
       host.address = scalarText(source, resolvedEntry(source, inside, "address"));
       const routes = toValue(source, resolvedEntry(source, inside, "routes"));
       if (routes !== null && typeof routes === "object" && !Array.isArray(routes)) {
-        host.routes = Object.entries(routes).map(([to, via]) => ({ to, via: typeof via === "string" ? via : "" }));
+        host.routes = Object.entries(routes).map(([to, via]) => ({ to, via: [via].flat().filter((hop) => typeof hop === "string").join(", ") }));
       }
       for (const { key: field, node: value } of entries(source, [...networkPath, "hosts", key])) {
         const typed = scalarText(source, resolved(source, value));

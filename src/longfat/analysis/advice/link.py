@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from longfat.analysis.advice.limits import Link
 from longfat.analysis.timeseries.sources import in_run_time
 from longfat.common.extras import lazy
-from longfat.model.flow_path import NotUnderstoodError, egress_interfaces, sender_and_receiver
+from longfat.model.flow_path import NotUnderstoodError, flow_interfaces
 from longfat.model.flow_path.rates import interface_rates
 from longfat.model.probes import Queue
 from longfat.model.traffic import Bulk
@@ -260,5 +260,5 @@ def _meet(run: Run, flow: Bulk, other: Bulk) -> bool:
 
 
 def _crosses(run: Run, flow: Bulk, interface: str) -> bool:
-    way = egress_interfaces(run.case.network, *sender_and_receiver(flow)) or []
+    way = flow_interfaces(run.case.network, flow) or []
     return interface in (device for _, device in way)

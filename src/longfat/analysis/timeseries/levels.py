@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError
 from longfat.model.flow_path import (
     NotUnderstoodError,
-    egress_interfaces,
+    flow_interfaces,
     idle_rtt,
-    sender_and_receiver,
 )
 from longfat.model.units import parse_rate_bps
 from longfat.theory import bdp
@@ -65,7 +64,7 @@ def capacity_bps(case: Case, flow: Bulk, installed_bps: Mapping[str, float]) -> 
         flow: one of its flows.
         installed_bps: what interfaces are limited to now, in bit/s; others are not.
     """
-    ends = egress_interfaces(case.network, *sender_and_receiver(flow)) or []
+    ends = flow_interfaces(case.network, flow) or []
     known = [installed_bps[name] for _, name in ends if name in installed_bps]
     return min(known, default=None)
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.model.flow_path.setup_lines import QueueLine, qdisc_lines, queue_line, shaping
 from longfat.model.network import NoRouteError, follow_links, shaped_interfaces, trace_route
+from longfat.model.network.routing import target_addresses
 from longfat.model.typed_line import NotUnderstoodError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Bottleneck:
         node: where it is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
         interface: the interface, such as `s1-eth2`.
         rate_bps: its rate, in bit/s.
-        queue: what queues in front of it; None if no line sets it.
+        queue: what queues in front of it; None if no line sets it, or the rate is a policer's.
         loss: the share of packets that netem loses on the whole way, 0 to 1.
     """
 
@@ -110,7 +111,7 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         NotUnderstoodError: a set-up line shapes the path in a form that cannot
             be read with certainty.
     """
-    there = _shapings(case, *sender_and_receiver(flow))
+    there = _shapings(case, flow)
     limits = [(place, s.rate_bps) for place, s in there if s.rate_bps is not None]
     if not limits:
         return None
@@ -123,6 +124,8 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         return rate_bps / (own + sum(one.parallel for one in others))
 
     (node, interface), rate_bps = min(limits, key=left_bps)
+    policed_bps = _policed_bps(case.network).get(interface)
+    is_policed = policed_bps is not None and policed_bps <= rate_bps
     loss = 0.0
     for _, one in there:
         loss += one.loss - loss * one.loss
@@ -130,7 +133,7 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         node=node,
         interface=interface,
         rate_bps=rate_bps,
-        queue=queue_line(interface_lines(case, interface)),
+        queue=None if is_policed else queue_line(interface_lines(case, interface)),
         loss=loss,
     )
 
@@ -148,8 +151,7 @@ def idle_rtt(case: Case, flow: Flow, metrics: Mapping[str, float]) -> tuple[floa
     """
     if ping := _idle_ping(case, flow):
         return metrics.get(f"{ping.name}.min_s", 0.0), f"the least of the flow {ping.name}"
-    sender, receiver = sender_and_receiver(flow)
-    ways = _shapings(case, sender, receiver) + _shapings(case, receiver, sender)
+    ways = _shapings(case, flow) + _shapings(case, flow, is_back=True)
     return sum(s.delay_s for _, s in ways), "the delay that they add"
 
 
@@ -177,7 +179,9 @@ def flow_path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath 
     )
 
 
-def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str, str]] | None:
+def egress_interfaces(
+    network: Network, start: str, end: str, *, address: str | None = None
+) -> list[tuple[str, str]] | None:
     """Return what data leaves through on its way, as (node or `ROOT_NAMESPACE`, interface).
 
     The way is the one that routes give; where they give none, and set-up lines
@@ -187,19 +191,59 @@ def egress_interfaces(network: Network, start: str, end: str) -> list[tuple[str,
         network: the network.
         start: the host that the way starts at.
         end: the host that it leads to.
+        address: the address of `end` that data is sent to; that which it is called by, if None,
+            or if this is no interface's.
 
     Returns:
         The interfaces in their order; None where there is no way.
     """
+    if address is not None and address not in target_addresses(network, end):
+        address = None
     try:
-        return trace_route(network, start, end)
+        return trace_route(network, start, end, address=address)
     except NoRouteError:
         return follow_links(network, start, end)
 
 
-def _shapings(case: Case, start: str, end: str) -> list[tuple[tuple[str, str], Shaping]]:
-    interfaces = egress_interfaces(case.network, start, end) or []
-    return [(place, shaping(interface_lines(case, place[1]))) for place in interfaces]
+def flow_interfaces(
+    network: Network, flow: Flow, *, is_back: bool = False
+) -> list[tuple[str, str]] | None:
+    """Return what a flow's data leaves through, see `egress_interfaces`.
+
+    Args:
+        network: the network.
+        flow: the flow.
+        is_back: the way of its acknowledgements.
+    """
+    sender, receiver = sender_and_receiver(flow)
+    if is_back:
+        sender, receiver = receiver, sender
+    address = flow.address if receiver == flow.target else None
+    return egress_interfaces(network, sender, receiver, address=address)
+
+
+def _shapings(
+    case: Case, flow: Flow, *, is_back: bool = False
+) -> list[tuple[tuple[str, str], Shaping]]:
+    interfaces = flow_interfaces(case.network, flow, is_back=is_back) or []
+    policed = _policed_bps(case.network)
+    shapings = []
+    for place in interfaces:
+        shaped = shaping(interface_lines(case, place[1]))
+        rates = [rate for rate in (shaped.rate_bps, policed.get(place[1])) if rate is not None]
+        shapings.append((place, replace(shaped, rate_bps=min(rates, default=None))))
+    return shapings
+
+
+@functools.lru_cache(maxsize=8)
+def _policed_bps(network: Network) -> Mapping[str, float]:
+    """Return the rates that what leaves by an interface is policed to, by interface."""
+    return {
+        interface: shape.policer.rate_bps
+        for link, names in zip(network.links, network.interfaces(), strict=True)
+        for interface, shape in zip(names, (link.a_to_b, link.b_to_a), strict=True)
+        if shape.policer is not None
+    }
 
 
 @functools.lru_cache(maxsize=8)
@@ -209,7 +253,7 @@ def _crossing(
     """Return the flows whose data leaves by each interface."""
     found: dict[tuple[str, str], tuple[Bulk, ...]] = {}
     for flow in flows:
-        for place in egress_interfaces(network, *sender_and_receiver(flow)) or ():
+        for place in flow_interfaces(network, flow) or ():
             found[place] = (*found.get(place, ()), flow)
     return found
 

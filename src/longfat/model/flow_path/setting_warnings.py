@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from longfat.model.flow_path.flow_path import (
-    egress_interfaces,
+    flow_interfaces,
     interface_lines,
     sender_and_receiver,
 )
@@ -84,7 +84,7 @@ def setting_warnings(case: Case) -> Iterator[tuple[int | None, str]]:
 def _ecn_problems(case: Case, flow: Bulk) -> Iterator[str]:
     try:
         has_ecn = _negotiates_ecn(case, flow)
-        interfaces = egress_interfaces(case.network, *sender_and_receiver(flow)) or []
+        interfaces = flow_interfaces(case.network, flow) or []
         qdiscs = [line.qdisc for _, name in interfaces for line in interface_lines(case, name)]
     except NotUnderstoodError:
         return

@@ -13,6 +13,7 @@ from longfat.model.network.build import (
     hosts_file,
     interface_commands,
     shape_commands,
+    tunnel_commands,
     typed_part,
 )
 from longfat.model.network.check import Problem, problems
@@ -26,6 +27,7 @@ from longfat.model.network.model import (
     Route,
     Switch,
 )
+from longfat.model.network.police import Policer
 from longfat.model.network.routing import NoRouteError, follow_back, follow_links, trace_route
 from longfat.model.network.shape import (
     infer_impairments,
@@ -41,6 +43,7 @@ from longfat.model.network.timing import (
     timing_from,
     timing_with,
 )
+from longfat.model.network.tunnels import Tunnel
 
 __all__ = [
     "DEFAULT_MTU_BYTES",
@@ -56,9 +59,11 @@ __all__ = [
     "LinkImpairments",
     "Network",
     "NoRouteError",
+    "Policer",
     "Problem",
     "Route",
     "Switch",
+    "Tunnel",
     "build_batches",
     "follow_back",
     "follow_links",
@@ -73,5 +78,6 @@ __all__ = [
     "timing_from",
     "timing_with",
     "trace_route",
+    "tunnel_commands",
     "typed_part",
 ]

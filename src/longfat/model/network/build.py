@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Literal
 from longfat.model.network.devices import device_stem
 from longfat.model.network.model import ROOT_NAMESPACE
 from longfat.model.network.nat import nat_lines
+from longfat.model.network.police import FRAMES_ONLY, police_lines
+from longfat.model.network.routing import tunnel_ends
 from longfat.model.network.shape import shaped_interfaces, with_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from longfat.model.network.model import Link, Network
     from longfat.model.tc import QdiscLine
@@ -27,6 +29,11 @@ Program = Literal["ip", "tc", "sh"]
 
 FORWARD_LINE = "sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
 """What makes a router of a host."""
+
+MULTIPATH_LINE = (
+    "sysctl -w net.ipv4.fib_multipath_hash_policy=1 net.ipv6.fib_multipath_hash_policy=1"
+)
+"""What lets a host choose among next hops by addresses and ports, and not by addresses alone."""
 
 _OFFLOADS = "ethtool -K "
 _GRO_ON = re.compile(r"(?:^| )(?:gro|rx-gro|generic-receive-offload) on")
@@ -73,24 +80,37 @@ def build_batches(network: Network) -> list[Batch]:
             if name in full:
                 inside.get(node, root).append(_altname_line(name, full[name]))
     root += [_altname_line(bridges[name], name) for name in bridges if bridges[name] != name]
+    ends = tunnel_ends(network) if network.tunnels else ()
+    for end in ends:
+        inside[end.node] += end.lines
     batches = [Batch("ip", ROOT_NAMESPACE, tuple(root))]
     for host in network.hosts:
         if host.forwards:
             batches.append(Batch("sh", host.name, (FORWARD_LINE,)))
-        inside[host.name] += [f"route add {route.to} via {route.via}" for route in host.routes]
+        if any(route.others for route in host.routes):
+            batches.append(Batch("sh", host.name, (MULTIPATH_LINE,)))
+        inside[host.name] += [f"route add {route.words}" for route in host.routes]
         batches.append(Batch("ip", host.name, tuple(inside[host.name])))
+    keys = ((end.node, end.key_line) for end in ends)
+    batches += [Batch("sh", node, (line,)) for node, line in keys if line is not None]
     batches += [Batch("sh", node, lines) for node, lines in _interface_lines(network).items()]
-    for host in network.hosts:
-        outside = network.outside_interface(host) if host.nat else None
-        if host.nat and outside:
-            batches += [Batch("sh", host.name, (line,)) for line in nat_lines(host.nat, outside)]
+    batches += [Batch("sh", node, (line,)) for node, line in _nat_lines(network)]
     batches += [
         Batch("tc", node, tuple(line.arguments for line in lines))
         for node, lines in _shaping_lines(network).items()
     ]
+    batches += [Batch("tc", node, tuple(lines)) for node, lines in _policing_lines(network).items()]
     batches += [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
     clocks = [(host.name, host.clock) for host in network.hosts if host.clock is not None]
     return batches + [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
+
+
+def _nat_lines(network: Network) -> Iterator[tuple[str, str]]:
+    """Yield the lines that make hosts translate addresses, each with its host."""
+    for host in network.hosts:
+        outside = network.outside_interface(host) if host.nat else None
+        if host.nat and outside:
+            yield from ((host.name, line) for line in nat_lines(host.nat, outside))
 
 
 def _altname_line(device: str, name: str) -> str:
@@ -124,12 +144,23 @@ def interface_commands(network: Network) -> list[tuple[str, str]]:
     return [(node, line) for node, lines in _interface_lines(network).items() for line in lines]
 
 
+def tunnel_commands(network: Network) -> list[tuple[str, str]]:
+    """Return the lines that make a network's tunnels, each with its host."""
+    typed: list[tuple[str, str]] = []
+    for end in tunnel_ends(network) if network.tunnels else ():
+        typed += [(end.node, f"ip {line}") for line in end.lines]
+        if end.key_line is not None:
+            typed.append((end.node, end.key_line))
+    return typed
+
+
 def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
     hosts = {host.name: host for host in network.hosts}
     lines: dict[str, list[str]] = {}
     for link, names in zip(network.links, network.interfaces(), strict=True):
         ends = list(zip((link.a, link.b), names, strict=True))
-        for (node, name), (other, far) in (ends, ends[::-1]):
+        shapes = (link.a_to_b, link.b_to_a)
+        for shape, (node, name), (other, far) in zip(shapes, ends, ends[::-1], strict=True):
             host = hosts.get(node)
             here = lines.setdefault(node if host else ROOT_NAMESPACE, [])
             there = lines.setdefault(other if other in hosts else ROOT_NAMESPACE, [])
@@ -144,6 +175,8 @@ def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
                 here.append(f"echo {nanoseconds} > {folder}/gro_flush_timeout")
             if _GRO_ON.search(offloads):
                 there.append(f"{_OFFLOADS}{far} tso off")
+            if shape.policer is not None:
+                offloads = f"{offloads} {FRAMES_ONLY}".strip()
             if offloads:
                 here.append(f"{_OFFLOADS}{name} {offloads}")
     return {node: tuple(found) for node, found in lines.items() if found}
@@ -180,6 +213,18 @@ def _shaping_lines(network: Network) -> dict[str, list[QdiscLine]]:
     return {node: found for node, found in lines.items() if found}
 
 
+def _policing_lines(network: Network) -> dict[str, list[str]]:
+    """Return the lines of `tc`, without that word, for all policers, by node."""
+    hosts = {host.name for host in network.hosts}
+    lines: dict[str, list[str]] = {}
+    for link, (at_a, at_b) in zip(network.links, network.interfaces(), strict=True):
+        for node, device, shape in ((link.b, at_b, link.a_to_b), (link.a, at_a, link.b_to_a)):
+            if shape.policer is not None:
+                home = node if node in hosts else ROOT_NAMESPACE
+                lines.setdefault(home, []).extend(police_lines(shape.policer, device))
+    return lines
+
+
 def shape_commands(network: Network) -> list[tuple[str, str]]:
     """Return the lines of `tc` that shape a network's links on other kernels, as they are typed.
 
@@ -190,6 +235,8 @@ def shape_commands(network: Network) -> list[tuple[str, str]]:
     for interface in shaped_interfaces(network):
         lines = replace(interface, qdiscs=with_buckets(interface.qdiscs)).lines
         by_node.setdefault(interface.node, []).extend(map(str, lines))
+    for node, policing in _policing_lines(network).items():
+        by_node.setdefault(node, []).extend(f"tc {line}" for line in policing)
     return [(node, line) for node, lines in by_node.items() for line in lines]
 
 
@@ -213,8 +260,12 @@ def typed_part(network: Network, line: str) -> str | None:
     return None
 
 
-def hosts_file(network: Network) -> str:
-    """Return the text of /etc/hosts, so that hosts can be called by their names."""
+def hosts_file(addresses: Mapping[str, str]) -> str:
+    """Return the text of /etc/hosts, so that hosts can be called by their names.
+
+    Args:
+        addresses: the addresses by host: see `longfat.model.addresses.called_addresses`.
+    """
     lines = ["127.0.0.1 localhost", "::1 localhost"]
-    lines += [f"{address} {name}" for name, address in network.host_addresses().items()]
+    lines += [f"{address} {name}" for name, address in addresses.items()]
     return "".join(f"{line}\n" for line in lines)

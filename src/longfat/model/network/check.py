@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
 from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
 from longfat.model.network.model import DEFAULT_MTU_BYTES
+from longfat.model.network.routing import tunnel_ends
+from longfat.model.network.tunnels import IPIP, WIREGUARD
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Host, Link, Network, Route
+    from longfat.model.network.tunnels import Tunnel
 
+_MIN_MTU_BYTES = 68  # RFC 791
 _MIN_IPV6_MTU_BYTES = 1280  # RFC 8200; Linux takes IPv6 off an interface that has less
 
 
@@ -49,6 +53,7 @@ def problems(network: Network) -> Iterator[Problem]:
     yield from _loops(network)
     yield from _addresses(network)
     yield from _routes(network)
+    yield from _tunnels(network)
     yield from _frame_sizes(network)
     yield from _translators(network)
     for index, link in enumerate(network.links):
@@ -134,6 +139,9 @@ def _addresses(network: Network) -> Iterator[Problem]:
                     "this first interface: leave one of them out",
                 )
             given.append((path, node, address))
+    for index, tunnel in enumerate(network.tunnels):
+        for node, address in ((tunnel.a, tunnel.a_address), (tunnel.b, tunnel.b_address)):
+            given.append((("tunnels", index, "addresses", node), node, address))
     for where, node, address in given:
         alone = str(ipaddress.ip_interface(address).ip)
         if alone in owners:
@@ -147,6 +155,9 @@ def _routes(network: Network) -> Iterator[Problem]:
         for node, address in zip((link.a, link.b), pair, strict=True):
             if address is not None:
                 own.setdefault(node, []).append(ipaddress.ip_interface(address))
+    for tunnel in network.tunnels:
+        for node, address in ((tunnel.a, tunnel.a_address), (tunnel.b, tunnel.b_address)):
+            own.setdefault(node, []).append(ipaddress.ip_interface(address))
     for host in network.hosts:
         for route in host.routes:
             if reason := _route(host, route, own.get(host.name, [])):
@@ -158,15 +169,83 @@ def _route(
     route: Route,
     own: Sequence[ipaddress.IPv4Interface | ipaddress.IPv6Interface],
 ) -> str | None:
-    via = ipaddress.ip_address(route.via)
+    for hop in route.next_hops:
+        if reason := _next_hop(host, route, ipaddress.ip_address(hop), own):
+            return reason
+    return None
+
+
+def _next_hop(
+    host: Host,
+    route: Route,
+    via: ipaddress.IPv4Address | ipaddress.IPv6Address,
+    own: Sequence[ipaddress.IPv4Interface | ipaddress.IPv6Interface],
+) -> str | None:
     if route.to != "default" and ipaddress.ip_network(route.to).version != via.version:
-        return f"{route.to} and {route.via} are of different families"
+        return f"{route.to} and {via} are of different families"
     if any(via == one.ip for one in own):
-        return f"{route.via} is an address of {host.name} itself"
+        return f"{via} is an address of {host.name} itself"
     if not any(via in one.network for one in own):
         networks = ", ".join(str(one.network) for one in own) or "none"
-        return f"{route.via} is on none of the networks of {host.name} (it is on: {networks})"
+        return f"{via} is on none of the networks of {host.name} (it is on: {networks})"
+    if via.version != ipaddress.ip_address(route.via).version:
+        return f"{route.via} and {via} are of different families"
     return None
+
+
+def _tunnels(network: Network) -> Iterator[Problem]:
+    called = replace(network, tunnels=()).host_addresses()
+    has_all = True
+    for index, tunnel in enumerate(network.tunnels):
+        for node, endpoint in ((tunnel.a, tunnel.a_endpoint), (tunnel.b, tunnel.b_endpoint)):
+            if endpoint is None and node not in called:
+                has_all = False
+                yield Problem(
+                    ("tunnels", index),
+                    f"{node} has no address that the tunnel's packets could be sent to: give it"
+                    f" one, or write endpoints: {{{node}: ADDRESS}}",
+                )
+        yield from (Problem(("tunnels", index, *path), text) for path, text in _tunnel(tunnel))
+    if has_all:
+        yield from _tunnel_ends(network)
+
+
+def _tunnel(tunnel: Tunnel) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield what is wrong with the addresses in a tunnel, and where it is written."""
+    a, b = ipaddress.ip_interface(tunnel.a_address), ipaddress.ip_interface(tunnel.b_address)
+    if a.version != b.version or b.ip not in a.network or a.ip not in b.network:
+        yield (
+            ("addresses", tunnel.b),
+            f"{tunnel.a_address} and {tunnel.b_address} are not in one network",
+        )
+    elif a.version == 6 and tunnel.kind == IPIP:
+        yield ("addresses", tunnel.a), "a tunnel of IPIP carries IPv4 alone: take gre or wireguard"
+
+
+def _tunnel_ends(network: Network) -> Iterator[Problem]:
+    taken: dict[tuple[str, str, str], int] = {}
+    for number, end in enumerate(tunnel_ends(network)):
+        index = number // 2
+        if (":" in end.endpoint) != (":" in end.peer_endpoint):
+            reason = f"{end.endpoint} and {end.peer_endpoint} are of different families"
+        elif ":" in end.endpoint and end.kind != WIREGUARD:
+            reason = (
+                f"the outer address {end.endpoint} is one of IPv6, and a tunnel of {end.kind} goes"
+                " over IPv4: take wireguard"
+            )
+        elif end.mtu_bytes < (_MIN_IPV6_MTU_BYTES if ":" in end.address else _MIN_MTU_BYTES):
+            reason = f"{end.mtu_bytes} bytes, the MTU in the tunnel, are too few"
+        elif (
+            end.kind != WIREGUARD
+            and taken.setdefault((end.kind, end.endpoint, end.peer_endpoint), index) != index
+        ):
+            reason = (
+                f"there is a tunnel of {end.kind} from {end.endpoint} to {end.peer_endpoint}"
+                " already, and Linux could not tell their packets apart"
+            )
+        else:
+            continue
+        yield Problem(("tunnels", index), reason)
 
 
 def _frame_sizes(network: Network) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from longfat.errors import InputError
 from longfat.model.fields import declare, field_problems, phrases, values_of
 from longfat.model.kinds import Flag, Rate, Share, Size, Text, Time
+from longfat.model.network.police import Policer, PolicerKind
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.units import parse_fraction
 
@@ -83,6 +84,7 @@ class LinkImpairments:
             and no qdisc.
         burst_bytes: the bytes that idle time saves up to be sent at once: the rate is that of
             a token bucket (tbf), not of a wire; needs a rate.
+        policer: what passes at its end, where what comes faster is dropped.
         qdisc: the discipline of the queue with its options, in tc's syntax, such as
             `fq_codel` or `pfifo limit 100`; its options set its limit.
     """
@@ -199,6 +201,16 @@ class LinkImpairments:
         phrase="{}",
     )
 
+    policer: Policer | None = declare(  # noqa: RUF009  as all the others
+        PolicerKind(),
+        default=None,
+        label="Policer",
+        help="what comes to the end of the link faster than `rate`, beyond a `burst`, is dropped,"
+        " as a provider does it: `{rate: 100mbit, burst: 500KB}`",
+        phrase="policed to {}",
+        key="police",
+    )
+
     def changed(self, properties: Mapping[str, object]) -> LinkImpairments:
         """Return it with some properties changed; None takes one away.
 
@@ -237,6 +249,12 @@ class LinkImpairments:
             yield "trace", "a trace sets the rate itself: leave one of the two out"
         if self.trace_once is not None and self.trace is None:
             yield "trace_once", "there is no trace that is played once"
+        if self.policer is not None and self.policer.burst_bytes < mtu_bytes:
+            yield (
+                "police",
+                f"the policer's burst of {self.policer.burst_bytes} bytes lets no full packet pass:"
+                f" at least {mtu_bytes}",
+            )
         yield from self._size_problems(minimum=mtu_bytes + HEADER_BYTES)
 
     def _size_problems(self, *, minimum: int) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from longfat.model.network.devices import device_stem
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
 from longfat.model.network.nat import NATS, nat_problem
 from longfat.model.network.timing import HostTiming
+from longfat.model.network.tunnels import Tunnel, tunnel_interface
 
 ROOT_NAMESPACE = "root"
 """The shell where the switches' interfaces are visible; no node may have this name."""
@@ -38,11 +39,25 @@ class Route:
 
     Attributes:
         to: the destination, such as `10.1.0.0/16`, or `default`.
-        via: the address of the next router.
+        via: the address of the next router; of the first of them, if there are several.
+        others: the addresses of further next routers, which take packets in equal parts (ECMP).
     """
 
     to: str
     via: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def next_hops(self) -> tuple[str, ...]:
+        """The addresses of all next routers."""
+        return (self.via, *self.others)
+
+    @property
+    def words(self) -> str:
+        """The route as `ip route add` takes it."""
+        if not self.others:
+            return f"{self.to} via {self.via}"
+        return " ".join((self.to, *(f"nexthop via {hop}" for hop in self.next_hops)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +205,7 @@ class Network:
         hosts: hosts and routers.
         switches: the switches.
         links: the links.
+        tunnels: the tunnels between hosts; their interfaces are numbered per host (`h1-tun0`).
         testbed: the timing of the one computer that runs the switches and all hosts
             without a timing of their own; infinitely fast, if None.
         frames: each packet of TCP on a link is one frame, not a GSO packet.
@@ -200,6 +216,7 @@ class Network:
     hosts: tuple[Host, ...]
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
+    tunnels: tuple[Tunnel, ...] = ()
     testbed: HostTiming | None = None
     frames: bool = declare(
         Flag(),
@@ -247,6 +264,19 @@ class Network:
         """
         return self._numbered({name: device_stem(name) for name in self.node_names()})
 
+    def tunnel_interfaces(self) -> list[tuple[str, str]]:
+        """Return the interface names of both ends of each tunnel, in the tunnels' order."""
+        count: dict[str, int] = {}
+        pairs = []
+        for tunnel in self.tunnels:
+            ends = []
+            for node in (tunnel.a, tunnel.b):
+                number = count.setdefault(node, 0)
+                count[node] += 1
+                ends.append(tunnel_interface(device_stem(node), number))
+            pairs.append((ends[0], ends[1]))
+        return pairs
+
     def full_interface_names(self) -> dict[str, str]:
         """Return the full names of the interfaces that have short ones, by interface."""
         full = self._numbered({name: name for name in self.node_names()})
@@ -287,7 +317,12 @@ class Network:
 
     def outside_interface(self, host: Host) -> str | None:
         """Return the interface that a host's default route leads through; None without one."""
-        gateways = [ipaddress.ip_address(one.via) for one in host.routes if one.to == "default"]
+        gateways = [
+            ipaddress.ip_address(hop)
+            for route in host.routes
+            if route.to == "default"
+            for hop in route.next_hops
+        ]
         for link, names, addresses in zip(
             self.links, self.interfaces(), self.addresses(), strict=True
         ):
@@ -302,7 +337,8 @@ class Network:
         """Return the address that each host is called by, without prefix length.
 
         It is that of its first interface that has one, or the host's own where no
-        link leads to it. A host without any address is not in the mapping.
+        link leads to it, or else that of its first tunnel. A host without any address is
+        not in the mapping.
         """
         found: dict[str, str] = {}
         hosts = {host.name for host in self.hosts}
@@ -313,6 +349,9 @@ class Network:
         for host in self.hosts:
             if host.address is not None:
                 found.setdefault(host.name, host.address)
+        for tunnel in self.tunnels:
+            found.setdefault(tunnel.a, tunnel.a_address)
+            found.setdefault(tunnel.b, tunnel.b_address)
         return {
             host.name: found[host.name].partition("/")[0]
             for host in self.hosts

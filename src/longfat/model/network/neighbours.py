@@ -23,13 +23,17 @@ _OWN_NEIGHBOURS = re.compile(r"\b(neigh\w*|arp\w*|lladdr|fdb)\b|\blink\b.*\baddr
 
 
 def needed_neighbours(
-    network: Network, pairs: Iterable[tuple[str, str]], *, setup: Sequence[Command] = ()
+    network: Network,
+    pairs: Iterable[tuple[str, str, str | None]],
+    *,
+    setup: Sequence[Command] = (),
 ) -> list[Handover]:
     """Return the neighbours that packets between hosts are handed to, there and back.
 
     Args:
         network: the network.
-        pairs: the hosts at the ends of each flow.
+        pairs: the hosts at the ends of each flow, and the address of the second one that the
+            flow is sent to; that which it is called by, if None.
         setup: the set-up lines. If one changes link-layer addresses or neighbours, there
             are none: what hosts knew before would be wrong.
 
@@ -39,8 +43,9 @@ def needed_neighbours(
     if any(_OWN_NEIGHBOURS.search(command.line) for command in setup):
         return []
     needed: dict[Handover, None] = {}
-    for source, target in dict.fromkeys(pairs):
-        for start, end in ((source, target), (target, source)):
+    for source, target, address in dict.fromkeys(pairs):
+        for start, end, at in ((source, target, address), (target, source, None)):
             with suppress(NoRouteError):
-                needed |= dict.fromkeys(trace_handovers(network, start, end))
+                handed = trace_handovers(network, start, end, address=at)
+                needed |= dict.fromkeys(handed)
     return list(needed)

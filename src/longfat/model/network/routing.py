@@ -2,8 +2,9 @@
 
 `trace_route` does what Linux does: the longest prefix among a host's own networks and its
 routes selects the interface and the neighbour; switches forward to the node with that
-address. It uses only the network's values, so it is valid only if no typed line has changed
-them.
+address. Of several next hops (ECMP), which of them a packet takes follows from a hash that is not
+known here: the first is followed. It uses only the network's values, so it is valid only if no
+typed line has changed them.
 
 `follow_links` considers only links: is there any path, through switches and hosts that forward?
 """
@@ -11,14 +12,17 @@ them.
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from longfat.model.network.model import ROOT_NAMESPACE
+from longfat.model.network.model import DEFAULT_MTU_BYTES, ROOT_NAMESPACE
+from longfat.model.network.tunnels import TunnelEnd, overhead_bytes
 
 if TYPE_CHECKING:
     from longfat.model.network.model import Network
+    from longfat.model.network.tunnels import Tunnel
 
 Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -42,6 +46,7 @@ class _End:
         address: the interface's address, if it has one.
         far_node: the node at the other end.
         far_interface: that one's interface.
+        outer: of a tunnel, the outer address of the other end.
     """
 
     node: str
@@ -49,15 +54,19 @@ class _End:
     address: Interface | None
     far_node: str
     far_interface: str
+    outer: Address | None = None
 
 
-def trace_route(network: Network, source: str, target: str) -> list[Hop]:
+def trace_route(
+    network: Network, source: str, target: str, *, address: str | None = None
+) -> list[Hop]:
     """Return what a packet to a host's address leaves through on its way.
 
     Args:
         network: the network.
         source: the host that sends it.
-        target: the host that it is for; its address is that which others call it by.
+        target: the host that it is for.
+        address: the address of the target that it is for; that which others call it by, if None.
 
     Returns:
         The interfaces in their order.
@@ -66,19 +75,24 @@ def trace_route(network: Network, source: str, target: str) -> list[Hop]:
         NoRouteError: it does not arrive.
     """
     known = _map_of(network)
-    if target not in known.host_addresses:
-        raise NoRouteError(f"{target} has no address")
-    return known.follow(source, target, ipaddress.ip_address(known.host_addresses[target]))
+    return known.follow(source, target, known.address_of(target, address))
 
 
-def follow_back(network: Network, source: str, target: str) -> list[Hop]:
+def target_addresses(network: Network, host: str) -> set[str]:
+    """Return the addresses of a host's interfaces, without prefix length."""
+    return {str(address) for address in _map_of(network).addresses_of(host)}
+
+
+def follow_back(
+    network: Network, source: str, target: str, *, address: str | None = None
+) -> list[Hop]:
     """Return the path of a reply: from `target` to the address that `source` sent from.
 
     Args and errors are those of `trace_route`.
     """
-    there = trace_route(network, source, target)
+    there = trace_route(network, source, target, address=address)
     known = _map_of(network)
-    origin = known.addresses.get(there[0][1]) if there else None
+    origin = known.origin(source, known.address_of(target, address)) if there else None
     if origin is None:
         return trace_route(network, target, source)
     # Each router that translates on the path is first the destination of the reply.
@@ -91,8 +105,8 @@ def follow_back(network: Network, source: str, target: str) -> list[Hop]:
                 targets.append((node, outside))
     way: list[Hop] = []
     here = target
-    for node, address in reversed(targets):
-        way += known.follow(here, node, address)
+    for node, passed in reversed(targets):
+        way += known.follow(here, node, passed)
         here = node
     return way
 
@@ -115,23 +129,26 @@ class Handover(NamedTuple):
     peer_interface: str
 
 
-def trace_handovers(network: Network, source: str, target: str) -> list[Handover]:
+def trace_handovers(
+    network: Network, source: str, target: str, *, address: str | None = None
+) -> list[Handover]:
     """Return whom each host on the way of packets hands them to.
 
     Args:
         network: the network.
         source: the host that the way starts at.
-        target: the host that it leads to, at the address that it is called by.
+        target: the host that it leads to.
+        address: as for `trace_route`.
 
     Raises:
         NoRouteError: routes lead to no such host.
     """
-    addresses = _map_of(network).host_addresses
-    if target not in addresses:
-        raise NoRouteError(f"{target} has no address")
-    address = ipaddress.ip_address(addresses[target])
+    known = _map_of(network)
+    goal = known.address_of(target, address)
     handed: list[Handover] = []
-    _map_of(network).follow(source, target, address, handed=handed)
+    known.follow(source, target, goal, handed=handed)
+    if any(route.others for host in network.hosts for route in host.routes):
+        handed = list(dict.fromkeys((*handed, *known.all_handovers(source, goal))))
     return handed
 
 
@@ -150,6 +167,54 @@ def follow_links(network: Network, source: str, target: str) -> list[Hop] | None
                 ways[end.far_node] = [*ways[node], (home, end.interface)]
                 waiting.append(end.far_node)
     return ways.get(target)
+
+
+def tunnel_ends(network: Network) -> tuple[TunnelEnd, ...]:
+    """Return both ends of each tunnel, with their outer addresses and MTUs.
+
+    An end's outer address is that from which its packets to the other end are sent. Where
+    routes lead to none, and set-up lines must, it is that which the host is called by.
+    """
+    outer = _map_of(replace(network, tunnels=()))
+    sizes = {
+        name: link.mtu_bytes or DEFAULT_MTU_BYTES
+        for link, names in zip(network.links, network.interfaces(), strict=True)
+        for name in names
+    }
+    ends = []
+    for tunnel, names in zip(network.tunnels, network.tunnel_interfaces(), strict=True):
+        at_a, at_b, way = outer.endpoints(tunnel)
+        path = min((sizes[interface] for _, interface in way), default=DEFAULT_MTU_BYTES)
+        mtu_bytes = tunnel.mtu_bytes or path - overhead_bytes(tunnel.kind, at_a)
+        for node, name, address, own, peer, peer_name, peer_own in (
+            (tunnel.a, names[0], tunnel.a_address, at_a, tunnel.b, names[1], at_b),
+            (tunnel.b, names[1], tunnel.b_address, at_b, tunnel.a, names[0], at_a),
+        ):
+            ends.append(
+                TunnelEnd(
+                    node=node,
+                    interface=name,
+                    address=address,
+                    endpoint=own,
+                    peer=peer,
+                    peer_interface=peer_name,
+                    peer_endpoint=peer_own,
+                    kind=tunnel.kind,
+                    mtu_bytes=mtu_bytes,
+                )
+            )
+    return tuple(ends)
+
+
+def _tunnel_end(end: TunnelEnd) -> _End:
+    return _End(
+        node=end.node,
+        interface=end.interface,
+        address=ipaddress.ip_interface(end.address),
+        far_node=end.peer,
+        far_interface=end.peer_interface,
+        outer=ipaddress.ip_address(end.peer_endpoint),
+    )
 
 
 @lru_cache(maxsize=4)
@@ -177,6 +242,8 @@ class _Map:
     """
 
     def __init__(self, network: Network) -> None:
+        self._network = network
+        self._is_inside_tunnel = False
         self.host_addresses = network.host_addresses()
         self._hosts = {host.name: host for host in network.hosts}
         self._leaving = _leaving(network)
@@ -186,9 +253,21 @@ class _Map:
             for end in ends
             if end.address is not None
         }
+        for tunnel in tunnel_ends(network) if network.tunnels else ():
+            self._leaving.setdefault(tunnel.node, []).append(_tunnel_end(tunnel))
         self._outside = {
             host.name: network.outside_interface(host) for host in network.hosts if host.nat
         }
+
+    def address_of(self, host: str, address: str | None) -> Address:
+        """Return an address of a host, that which it is called by if None.
+
+        Raises:
+            NoRouteError: it has none.
+        """
+        if address is None and host not in self.host_addresses:
+            raise NoRouteError(f"{host} has no address")
+        return ipaddress.ip_address(address or self.host_addresses[host])
 
     def follow(
         self,
@@ -202,27 +281,67 @@ class _Map:
         way: list[Hop] = []
         here = source
         for _ in range(_MAX_ROUTERS):
-            if address in self._addresses(here):
+            if address in self.addresses_of(here):
                 return way
             if here != source and not self._hosts[here].forwards:
                 raise NoRouteError(f"{here}, on the way to {target}, does not forward")
-            end, neighbour = self._route(here, address)
+            end, neighbour = self._routes(here, address)[0]
             before = here
-            here, arriving, hops = self._cross(end, neighbour)
-            if handed is not None:
+            here, arriving, hops = self._cross(end, neighbour, handed)
+            if handed is not None and end.outer is None:
                 handed.append(Handover(before, end.interface, str(neighbour), here, arriving))
             way += hops
-            if arriving == self._outside.get(here) and address not in self._addresses(here):
+            if arriving == self._outside.get(here) and address not in self.addresses_of(here):
                 raise NoRouteError(f"{here} translates addresses, and lets in only replies")
         raise NoRouteError(f"packets to {target} ({address}) go round in a circle at {here}")
 
-    def _addresses(self, host: str) -> set[Address]:
+    def origin(self, source: str, address: Address) -> Address | None:
+        """Return the address that a host sends from to another one."""
+        end, _ = self._routes(source, address)[0]
+        return None if end.address is None else end.address.ip
+
+    def endpoints(self, tunnel: Tunnel) -> tuple[str, str, list[Hop]]:
+        """Return the outer addresses of a tunnel's ends, and the way of its packets."""
+        given = tunnel.b_endpoint
+        candidates = [ipaddress.ip_address(given)] if given else self._ordered(tunnel.b)
+        for at_b in candidates:
+            with suppress(NoRouteError):
+                there = self.follow(tunnel.a, tunnel.b, at_b)
+                own = tunnel.a_endpoint or str(self.addresses[there[0][1]])
+                back = self.follow(tunnel.b, tunnel.a, ipaddress.ip_address(own))
+                if given or self.addresses.get(back[0][1]) == at_b:
+                    return own, str(at_b), [*there, *back]
+        called = self.host_addresses
+        own, peer = tunnel.a_endpoint or called[tunnel.a], given or called[tunnel.b]
+        return own, peer, follow_links(self._network, tunnel.a, tunnel.b) or []
+
+    def _ordered(self, host: str) -> list[Address]:
+        return [end.address.ip for end in self._leaving.get(host, ()) if end.address]
+
+    def all_handovers(self, source: str, address: Address) -> list[Handover]:
+        """Return whom hosts may hand packets to an address to, by all next hops."""
+        handed: list[Handover] = []
+        waiting = [source]
+        for here in waiting:
+            if address in self.addresses_of(here):
+                continue
+            with suppress(NoRouteError):
+                for end, neighbour in self._routes(here, address):
+                    peer, arriving, _ = self._cross(end, neighbour, handed)
+                    if end.outer is None:
+                        handed.append(Handover(here, end.interface, str(neighbour), peer, arriving))
+                    if peer not in waiting:
+                        waiting.append(peer)
+        return handed
+
+    def addresses_of(self, host: str) -> set[Address]:
+        """Return the addresses of a host's interfaces."""
         return {end.address.ip for end in self._leaving.get(host, ()) if end.address}
 
-    def _route(self, here: str, address: Address) -> tuple[_End, Address]:
-        """Return where a packet leaves a host, and the neighbour it is handed to."""
+    def _routes(self, here: str, address: Address) -> list[tuple[_End, Address]]:
+        """Return where a packet may leave a host, and the neighbour it is handed to there."""
         ends = [(end, end.address.network) for end in self._leaving.get(here, ()) if end.address]
-        found = [(net.prefixlen, 1, end, address) for end, net in ends if address in net]
+        found = [(net.prefixlen, 1, [(end, address)]) for end, net in ends if address in net]
         for route in self._hosts[here].routes:
             via = ipaddress.ip_address(route.via)
             if route.to == "default":
@@ -230,17 +349,31 @@ class _Map:
             else:
                 network = ipaddress.ip_network(route.to)
                 matches, length = address in network, network.prefixlen
-            near = next((end for end, net in ends if via in net), None)
-            if matches and near is not None:
-                found.append((length, 0, near, via))
+            hops = [ipaddress.ip_address(hop) for hop in route.next_hops]
+            near = [next(((end, hop) for end, net in ends if hop in net), None) for hop in hops]
+            reached = [step for step in near if step is not None]
+            if matches and reached:
+                found.append((length, 0, reached))
         if not found:
             raise NoRouteError(f"{here} has no route to {address}")
         # The longest prefix; of two that are equal, the network that the host is on.
-        _, _, end, neighbour = max(found, key=lambda entry: entry[:2])
-        return end, neighbour
+        return max(found, key=lambda entry: entry[:2])[2]
 
-    def _cross(self, start: _End, neighbour: Address) -> tuple[str, str, list[Hop]]:
+    def _cross(
+        self, start: _End, neighbour: Address, handed: list[Handover] | None
+    ) -> tuple[str, str, list[Hop]]:
         """Return the host that has an address across an interface, where it is, and the way."""
+        if start.outer is not None:
+            if self._is_inside_tunnel:
+                raise NoRouteError(
+                    f"the packets of the tunnel {start.interface} go into a tunnel themselves"
+                )
+            self._is_inside_tunnel = True
+            try:
+                way = self.follow(start.node, start.far_node, start.outer, handed=handed)
+            finally:
+                self._is_inside_tunnel = False
+            return start.far_node, start.far_interface, way
         waiting: list[tuple[_End, list[Hop]]] = [(start, [(start.node, start.interface)])]
         seen = {start.node}
         for end, way in waiting:

@@ -321,6 +321,8 @@ def _rate(shape: LinkImpairments, *, mtu_bytes: int, passes_frames: bool) -> Qdi
     if shape.qdisc is None:
         piece = min(piece, queue / _QUEUE_SHARE)
     options += [Option("limit", (queue,))]
+    if shape.policer is not None:
+        piece = 0.0  # it would drop all of a GSO packet
     if piece < GSO_BYTES:
         options += [Option("cut", (max(math.floor(piece), mtu_bytes + HEADER_BYTES),))]
     if passes_frames:

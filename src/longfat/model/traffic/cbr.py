@@ -226,11 +226,12 @@ class Cbr(Flow):
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the server and the client, one of which sends."""
-        common = [address, str(port), str(self.count)]
+        server = [self.bound_address(address), str(port), str(self.count)]
+        client = [address, *server[1:]]
         gap = str(round(self.gap_s * 1e9))
-        sends = [*common, gap, str(self.size_bytes), str(self.dscp << 2)]
-        server = ["serve", *sends] if self.reverse else ["receive", *common]
-        client = ["fetch", *common, gap] if self.reverse else ["send", *sends]
+        sends = [gap, str(self.size_bytes), str(self.dscp << 2)]
+        server = ["serve", *server, *sends] if self.reverse else ["receive", *server]
+        client = ["fetch", *client, gap] if self.reverse else ["send", *client, *sends]
         return (
             our_process(
                 MODULE, server, host=self.target, output=f"{self.name}.server.json", listens=True

@@ -7,6 +7,7 @@ format cannot diverge.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import random
 import shlex
@@ -78,6 +79,16 @@ def read_report(path: Path, cls: type[R], *, what: str) -> R:
         raise MachineError(f"{where}: {error.strerror}") from None
     where = f"{path.name}: not a whole report of {what}"
     return decode(cls, data, where=where, error=MachineError)
+
+
+def _address_problem(text: str) -> str | None:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        if "/" in text:
+            return f"{text!r} has a prefix length: write the address alone"
+        return f"{text!r} is not an address, such as 10.1.0.2 or 2001:db8::2"
+    return f"{text!r} has a zone: write the address alone" if "%" in text else None
 
 
 # Where a machine has the guest's files.
@@ -177,6 +188,8 @@ class Flow(ABC):
             seed decides: flows that start at the same instant can stay
             synchronised, unlike real hosts.
         after: the flow whose end it waits for, if any.
+        address: the address that the source sends to, without prefix length; the one that the
+            target is called by, if None.
         args: further arguments, passed through to the tool as they are.
 
     A subclass also defines its `tool`, the programs of the host that it `needs`, the
@@ -223,6 +236,15 @@ class Flow(ABC):
         help="if it has not ended by itself after this time, it is stopped and has failed",
         absent="three times its expected duration, and 10 minutes",
     )
+    address: str | None = declare(
+        Text(what="an address (such as 10.1.0.2)", example="10.1.0.2", problem=_address_problem),
+        default=None,
+        label="Address",
+        help="the address of the target that the source sends to, such as one of a tunnel or a"
+        " VLAN, or one that a router translates",
+        absent="the target's first one by links, else by set-up lines",
+        phrase="to {}",
+    )
     args: tuple[str, ...] = ()
 
     @property
@@ -254,6 +276,19 @@ class Flow(ABC):
     def has_tcp_sockets(self) -> bool:
         """Whether its data are TCP streams of the kernel."""
         return False
+
+    def bound_address(self, address: str) -> str:
+        """Return the address that its server binds.
+
+        It is the one that its client sends to; any, if the study names that, which may be one
+        that only a router has.
+
+        Args:
+            address: the address that its client sends to.
+        """
+        if self.address is None:
+            return address
+        return "::" if ":" in address else "0.0.0.0"
 
     @classmethod
     def study_keys(cls) -> tuple[str, ...]:

@@ -235,6 +235,11 @@ class Program(Flow):
         """Return when the guest's own limits have ended it; see `Flow.longest_s`."""
         return READY_LIMIT_S + (self.time_s or self._limit_s) + _GRACE_S
 
+    @classmethod
+    def study_keys(cls) -> tuple[str, ...]:
+        """Return the keys of its fields in a study; its lines say themselves where they connect."""
+        return tuple(key for key in super(Program, cls).study_keys() if key != "address")
+
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the server, if there is one, and the client."""
         del address

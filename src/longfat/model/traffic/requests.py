@@ -278,7 +278,7 @@ class Requests(Flow):
 
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the server and the client."""
-        server = ["serve", address, str(port)]
+        server = ["serve", self.bound_address(address), str(port)]
         if self.congestion is not None:
             server += ["--congestion", self.congestion]
         client = ["ask", address, str(port), self.name, "--size", self._size_word]

@@ -112,7 +112,12 @@ class Transfer(Bulk):
     def processes(self, *, address: str, port: int) -> tuple[Process, ...]:
         """Return the end that listens, and the one that connects to it."""
         sends, receives = self._words(sends=True), self._words(sends=False)
-        server = ["listen", address, str(port), *(sends if self.reverse else receives)]
+        server = [
+            "listen",
+            self.bound_address(address),
+            str(port),
+            *(sends if self.reverse else receives),
+        ]
         client = ["connect", address, str(port), *(receives if self.reverse else sends)]
         return (
             our_process(MODULE, server, host=self.target, output=self._server_file, listens=True),

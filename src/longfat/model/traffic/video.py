@@ -203,7 +203,7 @@ class Video(Flow):
         times = (self.time_s, self.segment_s, self.buffer_s)
         play = ["play", address, str(port), *(str(round(one * 1e9)) for one in times)]
         play += [self.adaptation, *map(str, self.rates_bps)]
-        serve = ["serve", address, str(port)]
+        serve = ["serve", self.bound_address(address), str(port)]
         return (
             our_process(
                 MODULE, serve, host=self.target, output=f"{self.name}.server.txt", listens=True

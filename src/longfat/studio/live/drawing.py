@@ -110,6 +110,13 @@ def cannot_take(now: Drawn, new: Drawn) -> list[str]:
     return _changes(now.case, new.case)
 
 
+_OF_NETWORK = {
+    "frames": "frames was changed",
+    "tunnels": "the tunnels were changed",
+    "testbed": "the testbed's timing was changed",
+}
+
+
 def _changes(now: Case, new: Case) -> list[str]:
     reasons = []
     if (now.kernel, now.seed, now.memory_bytes) != (new.kernel, new.seed, new.memory_bytes):
@@ -124,10 +131,11 @@ def _changes(now: Case, new: Case) -> list[str]:
                 reasons.append(f"the {kind} {name} was removed")
             elif theirs[name] != node:
                 reasons.append(f"the {kind} {name} has different addresses, routes or timing")
-    if now.network.frames != new.network.frames:
-        reasons.append("frames was changed")
-    if now.network.testbed != new.network.testbed:
-        reasons.append("the testbed's timing was changed")
+    reasons += [
+        words
+        for name, words in _OF_NETWORK.items()
+        if getattr(now.network, name) != getattr(new.network, name)
+    ]
     reasons += _link_changes(now.network, new.network)
     if new.files != now.files:
         reasons.append("the files of the machine were changed")

@@ -16,6 +16,7 @@ from longfat.errors import LongfatError
 from longfat.execution.runs import FlowTime, Run
 from longfat.execution.runs.run import RAW, sums_of
 from longfat.live.process import CommandFailed
+from longfat.model.addresses import target_address
 from longfat.model.traffic import Ping
 from longfat.model.traffic.ping import parse_replies
 from longfat.model.units import format_quantity
@@ -206,9 +207,8 @@ class Recording:
         self._name = name
         self._case = case
         if case is not None:
-            addresses = case.network.host_addresses()
             for flow in case.flows:
-                client = flow.processes(address=addresses[flow.target], port=5201)[-1]
+                client = flow.processes(address=target_address(case, flow), port=5201)[-1]
                 self.flows.append(PlayedFlow(flow, shlex.join(client.typed)))
             self._events = EventPlayer(case, start_s=start_s, end_of=self._ended_s)
 

@@ -319,7 +319,7 @@ class ProbeReader:
         ):
             if name := self._flow_of(address, port):
                 return name
-        names = {at: name for name, at in self._network.model.host_addresses().items()}
+        names = self._network.names_by_address()
         other = names.get(row["remote_address"], row["remote_address"])
         return f"{row['host']} → {other}"
 

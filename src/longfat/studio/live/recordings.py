@@ -114,7 +114,7 @@ class Recordings:
             now_s: when it was read, in seconds of virtual time since boot.
         """
         last = self.last
-        names = {at: name for name, at in self._network.model.host_addresses().items()}
+        names = self._network.names_by_address()
         of = f"ping {node} → {names.get(reply.address, reply.address)}"
         key = f"ping:{of}:rtt_s"
         info = SeriesInfo(key=key, kind="ping", of=of, quantity="rtt_s", unit="s", label=of)

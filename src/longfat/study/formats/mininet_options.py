@@ -155,11 +155,12 @@ def _of_host(host: Host, ends: list[tuple[str, str | None]]) -> Addressing:
         if (
             near
             and route.to == "default"
+            and not route.others
             and ipaddress.ip_address(route.via) in ipaddress.ip_interface(ip or "").network
         ):
             gateway = route.via
         else:
-            lines.append(f"ip route add {route.to} via {route.via}")
+            lines.append(f"ip route add {route.words}")
     return Addressing(ip=ip, gateway=gateway, lines=tuple(lines))
 
 

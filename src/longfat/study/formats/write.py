@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from longfat.model.case import Case, Command, File
-    from longfat.model.network import Host, HostTiming, Link, Network
+    from longfat.model.network import Host, HostTiming, Link, Network, Tunnel
     from longfat.study.drawing import Drawing
 
 _WIDTH = 100
@@ -143,6 +143,8 @@ def _network(network: Network) -> CommentedMap:
         found["testbed"] = _row(_timing(network.testbed))
     if network.links:
         found["links"] = _block_or_row([_link(link) for link in network.links])
+    if network.tunnels:
+        found["tunnels"] = _block_or_row([_tunnel(tunnel) for tunnel in network.tunnels])
     found.update(written_fields(network))
     return found
 
@@ -160,7 +162,12 @@ def _host(host: Host) -> Any:
         fields["address"] = host.address
     fields |= {key: _in_row(value) for key, value in written_fields(host).items()}
     if host.routes:
-        fields["routes"] = _row({route.to: route.via for route in host.routes})
+        fields["routes"] = _row(
+            {
+                route.to: _row(route.next_hops) if route.others else route.via
+                for route in host.routes
+            }
+        )
     if host.timing is not None:
         fields |= _timing(host.timing)
     if list(fields) == ["address"]:
@@ -191,6 +198,15 @@ def _link(link: Link) -> CommentedMap | CommentedSeq:
         fields["to"] = _row(differing)
     ends: list[Any] = [link.a, link.b]
     return _row([*ends, _row(fields)] if fields else ends)
+
+
+def _tunnel(tunnel: Tunnel) -> CommentedMap | CommentedSeq:
+    fields: dict[str, Any] = dict(written_fields(tunnel))
+    fields["addresses"] = _row({tunnel.a: tunnel.a_address, tunnel.b: tunnel.b_address})
+    endpoints = {tunnel.a: tunnel.a_endpoint, tunnel.b: tunnel.b_endpoint}
+    if given := {end: endpoint for end, endpoint in endpoints.items() if endpoint is not None}:
+        fields["endpoints"] = _row(given)
+    return _row([tunnel.a, tunnel.b, _row(fields)])
 
 
 # What YAML's literal style keeps as it is.

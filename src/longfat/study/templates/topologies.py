@@ -387,14 +387,9 @@ class DataCentre(Template):
             links.append(f"[{switch}, {router}, {{addresses: {{{router}: 10.1.{leaf}.254/24}}}}]")
             centre = (layout[names[0]][0] + layout[names[-1]][0]) // 2
             layout |= {switch: (centre, 60 + 220), router: (centre, 60 + 110)}
-            # One route for each rack, by turns over the spines; the reverse path is over the same.
-            next_hops = {
-                f"10.1.{other}.0/24": f"10.2.{leaf}.{2 * self._spine(leaf, other) + 1}"
-                for other in leaves
-                if other != leaf
-            }
-            routes = ", ".join(f"{to}: {via}" for to, via in next_hops.items())
-            hosts[router] = f"{{forwards: yes, routes: {{{routes}}}}}"
+            spines = [f"10.2.{leaf}.{2 * spine + 1}" for spine in range(self.spines)]
+            hops = f"[{', '.join(spines)}]" if len(spines) > 1 else spines[0]
+            hosts[router] = f"{{forwards: yes, routes: {{10.1.0.0/16: {hops}}}}}"
         for spine in range(self.spines):
             name = f"spine{spine + 1}"
             layout[name] = (60 + (2 * spine + 1) * width // (2 * self.spines), 60)
@@ -414,8 +409,8 @@ class DataCentre(Template):
         }
         return Parts(
             title=f"Data centre of {self.leaves} leaves and {self.spines} spines",
-            about="Racks whose leaf routers are joined by spines. Routes are static, so traffic "
-            "between two racks keeps to one spine, where a real fabric would spread it (ECMP). "
+            about="Racks whose leaf routers are joined by spines. Each leaf spreads connections "
+            "over all spines (ECMP), by a hash of their addresses and ports. "
             "One host of each other rack sends to the same host: incast.",
             hosts=hosts,
             switches=tuple(f"s{leaf}" for leaf in leaves),
@@ -431,7 +426,3 @@ class DataCentre(Template):
                 for leaf in leaves
             },
         )
-
-    def _spine(self, one: int, other: int) -> int:
-        """Return over which spine two racks talk, whichever of them sends."""
-        return (one + other) % self.spines

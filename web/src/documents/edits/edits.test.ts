@@ -167,6 +167,9 @@ describe("nodes", () => {
   it("sets addresses, forwarding and routes, and goes back to the short form", () => {
     let text = setRoutes(TEXT, NET, "h1", [{ to: "default", via: "10.0.0.9" }]);
     expect(text).toContain("{h1: {address: 10.0.0.1/8, routes: {default: 10.0.0.9}},  h2: 10.0.0.2/8,");
+    const several = setRoutes(TEXT, NET, "h1", [{ to: "default", via: "10.0.0.8, 10.0.0.9" }]);
+    expect(several).toMatch(/h1: \{address: 10.0.0.1\/8, routes: \{default: \[\s*10.0.0.8, 10.0.0.9\s*\]\}\}/);
+    expect(readDrawing(several).nodes[0]?.routes).toEqual([{ to: "default", via: "10.0.0.8, 10.0.0.9" }]);
     text = setForwards(text, NET, "h1", true);
     expect(text).toContain("h1: {address: 10.0.0.1/8, routes: {default: 10.0.0.9}, forwards: yes},");
     text = setForwards(setRoutes(text, NET, "h1", []), NET, "h1", false);

@@ -89,12 +89,18 @@ export function setHostField(text: string, networkPath: Path, name: string, fiel
   });
 }
 
-/** All routes of a host: networks, or `default`, with the next router's address. */
+/** One address, or a list of those that commas separate. */
+function nextHops(via: string): string | string[] {
+  const hops = via.split(",").map((hop) => hop.trim()).filter((hop) => hop !== "");
+  return hops.length > 1 ? hops : via.trim();
+}
+
+/** All routes of a host: networks, or `default`, with the next router's address, or several with commas between. */
 export function setRoutes(text: string, networkPath: Path, name: string, routes: readonly { to: string; via: string }[]): string {
   return edited(text, (draft) => {
     const path = [...networkPath, "hosts", name];
     asMapping(draft, path);
-    const value = Object.fromEntries(routes.map(({ to, via }) => [to, via]));
+    const value = Object.fromEntries(routes.map(({ to, via }) => [to, nextHops(via)]));
     setOrEmpty(draft, path, "routes", routes.length === 0 ? null : value);
   });
 }

@@ -24,6 +24,7 @@ from longfat.model.network import (
     LinkImpairments,
     Network,
     shape_commands,
+    tunnel_commands,
 )
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.mininet_options import (
@@ -66,6 +67,8 @@ def miniedit_text(
     notes = Notes()
     starts: dict[str, list[str]] = {}
     plain = _plain_links(network, starts, notes)
+    for node, line in tunnel_commands(network):
+        starts.setdefault(node, []).append(line)
     addresses = addressing(network)
     for name, own in addresses.items():
         if own.lines:

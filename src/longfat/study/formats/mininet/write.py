@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat.model.network import ROOT_NAMESPACE, shape_commands
+from longfat.model.network import ROOT_NAMESPACE, shape_commands, tunnel_commands
 from longfat.model.network.build import FORWARD_LINE
 from longfat.study.formats.mininet_options import addressing, interface_lines
 
@@ -129,6 +129,7 @@ def _build(network: Network) -> str:
 
 def _set_up(network: Network, setup: Sequence[Command]) -> str:
     typed = [(command.node, command.line) for command in interface_lines(network)]
+    typed += tunnel_commands(network)
     typed += [(name, line) for name, own in addressing(network).items() for line in own.lines]
     typed += shape_commands(network)
     typed += [(command.node, command.line) for command in setup]
