@@ -8,8 +8,8 @@ sending end: time (seconds) or bytes, congestion (a name), rate (bit/s of each s
 A transfer goes like this, and these are its times:
 
 * The client connects all streams. When the server has all of them, and is to receive, it says
-  so by a byte on the first one, for which a client that is to send waits: so all streams begin
-  at once.
+  so by a byte on the first one that it accepted, for which a client that is to send waits: so all
+  streams begin at once.
 * `sending_us` is from then until nothing more is written: the time is over, or the last byte
   was handed to the kernel.
 * What was written until then still goes out, to the last byte. `receiving_us` is from that

@@ -96,6 +96,21 @@ def connect(options: Options) -> list[_socket.socket]:
     return connections
 
 
+def first_readable(connections: list[_socket.socket]) -> _socket.socket:
+    """Wait until something has come on a connection, and return it.
+
+    The server's first connection may be another than ours: over paths of different delays they
+    arrive in another order than they were opened in.
+    """
+    if len(connections) == 1:
+        return connections[0]
+    readable = select.poll()
+    for connection in connections:
+        readable.register(connection.fileno(), select.POLLIN)
+    ((descriptor, _),) = readable.poll()[:1]
+    return next(one for one in connections if one.fileno() == descriptor)
+
+
 def new_socket(options: Options) -> _socket.socket:
     """Return a socket with its options; those that a server sets, its connections have, too."""
     found = _socket.socket(_socket.AF_INET6 if ":" in options.address else _socket.AF_INET)

@@ -15,7 +15,13 @@ import os
 import struct
 import time
 
-from longfat.guest.transfer_ends import Options, TransferError, accept, connect
+from longfat.guest.transfer_ends import (
+    Options,
+    TransferError,
+    accept,
+    connect,
+    first_readable,
+)
 from longfat.guest.zeros import open_zeros
 
 TYPE_CHECKING = False
@@ -49,7 +55,7 @@ def transfer(options: Options) -> Json:
     streams = [Stream(connection, sends=sends) for connection in connections]
     if options.listens and not sends:
         connections[0].send(b"\0")
-    elif sends and not options.listens and not connections[0].recv(1):
+    elif sends and not options.listens and not first_readable(connections).recv(1):
         raise TransferError("the other end closed the connection before it began")
     work = send_all if sends else receive_all
     return {

@@ -21,6 +21,7 @@ from longfat.model.case import Case
 from longfat.model.probes import Tcp
 from longfat.model.traffic import Transfer
 from longfat.model.traffic.transfer import read_end
+from longfat.study import read_study
 from tests.paths import TESTS
 
 DATA = TESTS / "data" / "traffic"
@@ -274,3 +275,28 @@ def test_what_comes_after_the_time_is_not_in_the_rate(tmp_path: Path) -> None:
     assert end.bps_within(1.5) == 240_000 * 8  # the last row within it
     assert end.bps_within(0.5) == end.bps  # there is none
     assert end.bps_within(None) == end.bps
+
+
+def test_streams_may_arrive_in_another_order(tmp_path: Path) -> None:
+    """Over two paths of different delays the server accepts the first stream last."""
+    text = """\
+title: Two paths
+kernel: "6.1"
+network:
+  hosts:
+    h1: {address: 10.0.1.1/24, routes: {default: 10.0.1.254}}
+    h2: {address: 10.0.2.1/24, routes: {default: 10.0.2.254}}
+    r1: {forwards: yes, routes: {10.0.2.0/24: [10.1.1.2, 10.1.2.2]}}
+    r2: {forwards: yes, routes: {10.0.1.0/24: 10.1.1.1}}
+  links:
+    - [h1, r1, {addresses: {r1: 10.0.1.254/24}}]
+    - [h2, r2, {addresses: {r2: 10.0.2.254/24}}]
+    - [r1, r2, {rate: 1gbit, delay: 9ms, addresses: {r1: 10.1.1.1/24, r2: 10.1.1.2/24}}]
+    - [r1, r2, {rate: 1gbit, delay: 1ms, addresses: {r1: 10.1.2.1/24, r2: 10.1.2.2/24}}]
+flows: {x: {transfer: h1 -> h2, time: 200ms, parallel: 8, limit: 5s}}
+"""
+    (tmp_path / "study.yaml").write_text(text)
+    case = read_study(tmp_path / "study.yaml").cases["default"].case
+    for seed in (1, 2, 3):
+        run = run_case(dataclasses.replace(case, seed=seed), name="c", out=tmp_path)
+        assert not run.flow_failures
