@@ -97,7 +97,7 @@ def test_a_live_router_has_several_next_hops() -> None:
         shown = h1.run("ip route show 10.9.0.0/16").stdout
         assert "nexthop via 10.0.0.2" in shown
         assert "nexthop via 10.0.0.3" in shown
-        assert h1.sysctl("net.ipv4.fib_multipath_hash_policy") == "1"
+        assert h1.sysctl("net.ipv4.fib_multipath_hash_policy") == "3"
 
 
 def test_next_hops_of_ipv6() -> None:

@@ -30,10 +30,19 @@ Program = Literal["ip", "tc", "sh"]
 FORWARD_LINE = "sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
 """What makes a router of a host."""
 
-MULTIPATH_LINE = (
-    "sysctl -w net.ipv4.fib_multipath_hash_policy=1 net.ipv6.fib_multipath_hash_policy=1"
+MULTIPATH_LINE = "sysctl -w " + " ".join(
+    f"net.{family}.fib_multipath_hash_policy=3 net.{family}.fib_multipath_hash_fields=0x37"
+    for family in ("ipv4", "ipv6")
 )
-"""What lets a host choose among next hops by addresses and ports, and not by addresses alone."""
+"""What lets a host choose among next hops by addresses and ports, and not by addresses alone.
+
+Policy 1 is meant for that, but prefers a hash that comes with a packet to one of its headers. A veth
+pair leaves the sender's with it, and a connection that drops packets in its own queue has been seen
+to have several: it changes its path (`tests/belief/test_multipath.py`). A router that is a computer
+of its own never sees that hash.
+Policy 3 looks at the packet alone; the fields are source and destination address, protocol, source
+and destination port (ip-sysctl).
+"""
 
 _OFFLOADS = "ethtool -K "
 _GRO_ON = re.compile(r"(?:^| )(?:gro|rx-gro|generic-receive-offload) on")
