@@ -99,7 +99,7 @@ def test_a_network_without_vlans_has_no_lines_for_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("{vlan: 20}", "{vlan: 4095}", "'4095' is outside of what is allowed: 1 to 4094"),
+        ("{vlan: 20}", "{vlan: 4095}", "4095 is outside of what is allowed: 1 to 4094"),
         ("{vlan: 20}", "{vlan: twenty}", "found 'twenty', expected the number of a VLAN"),
         (
             "{vlan: 20}",
