@@ -114,7 +114,8 @@ NETWORK = [
     (
         "{hosts: {h2345678: 10.0.0.1/8}, hots: 1}",
         "2:42: network.hots",
-        "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links, testbed, "
+        "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links, tunnels, "
+        "testbed, "
         "setup, frames, cold_neighbours)",
     ),
 ]
@@ -128,7 +129,7 @@ LINKS = [
      "(such as {rate: 1gbit})"),
     ("[s1, h2, {rte: 1gbit}]", ".rte", "unknown field 'rte'; did you mean 'rate'? (there are: "
      "rate, delay, jitter, loss, burst_loss, corrupt, duplicate, reorder, trace, trace_once, "
-     "queue, burst, qdisc, police, mtu, "
+     "queue, burst, qdisc, police, mtu, vlan, vlans, "
      "offloads, addresses, to)"),
     ("[s1, h2, {delay: 20}]", "[2].delay", "'20' has no unit: write a number with s, ms, us, ns "
      "or min, such as 20ms"),

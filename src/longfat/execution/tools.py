@@ -29,6 +29,7 @@ from longfat.execution.runs import Tool
 from longfat.model.case import NOWHERE
 from longfat.model.network import interface_commands
 from longfat.model.network.tunnels import WIREGUARD
+from longfat.model.network.vlans import vlans_of
 from longfat.model.typed_line import without_sudo
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ class Toolbox:
         lines = [line for _, line in interface_commands(case.network)]
         names |= {"ethtool" for line in lines if line.startswith("ethtool ")}
         names |= {"wg" for tunnel in case.network.tunnels if tunnel.kind == WIREGUARD}
+        names |= {"bridge"} if vlans_of(case.network) else set()
         names |= {"nft" for host in case.network.hosts if host.nat}
         missing = sorted(name for name in names if self._program(name) is None)
         if missing:

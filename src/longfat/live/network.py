@@ -327,7 +327,10 @@ class Network:
         a: LiveHost | LiveSwitch | str,
         b: LiveHost | LiveSwitch | str,
         *,
-        addresses: tuple[str | None, str | None] = (None, None),
+        addresses: tuple[str | Mapping[int, str] | None, str | Mapping[int, str] | None] = (
+            None,
+            None,
+        ),
         reverse: Mapping[str, object] | None = None,
         **properties: object,
     ) -> LiveLink:
@@ -336,8 +339,8 @@ class Network:
         Args:
             a: a node or its name.
             b: the other.
-            addresses: of the interfaces at `a` and `b`, with prefix length; a host's own if
-                it is its first interface and None is given.
+            addresses: of the interfaces at `a` and `b`, with prefix length, or by VLAN, such as
+                {10: "10.0.10.1/24"}; a host's own if it is its first interface and None is given.
             reverse: the differences in the direction from `b` to `a`, by name.
             properties: the link's impairments in each direction: numbers in base units
                 (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study. A `trace`

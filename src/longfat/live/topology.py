@@ -15,10 +15,11 @@ from longfat.errors import InputError, LongfatError
 from longfat.live.links import LiveLink
 from longfat.live.nodes import LiveHost, LiveSwitch, name_of
 from longfat.model.fields import fields_of, values_of
-from longfat.model.network import Host, HostRoot, Link, Network, Route, Switch, Tunnel
+from longfat.model.network import Host, HostRoot, Link, Network, Route, Switch, Tunnel, VlanAddress
 from longfat.model.network.check import problems
 from longfat.model.network.ends import cut_links
 from longfat.model.network.impairments import UNIMPAIRED
+from longfat.model.network.model import VLAN
 from longfat.model.trace_models import MODELS
 from longfat.study.network import (
     host_address,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from longfat.model.network import HostTiming
 
     Routes = Mapping[str, str | Sequence[str]]
+    EndAddresses = str | Mapping[int, str] | None
 
 _ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
 _MIN_GROUPS = 2
@@ -113,7 +115,7 @@ class Topology:
         a: LiveHost | LiveSwitch | str,
         b: LiveHost | LiveSwitch | str,
         *,
-        addresses: tuple[str | None, str | None],
+        addresses: tuple[EndAddresses, EndAddresses],
         reverse: Mapping[str, object],
         properties: dict[str, object],
     ) -> LiveLink:
@@ -126,8 +128,10 @@ class Topology:
             b=name_of(b),
             a_to_b=one_way,
             b_to_a=one_way.changed(self._with_trace(reverse)),
-            a_address=None if addresses[0] is None else host_address(addresses[0]),
-            b_address=None if addresses[1] is None else host_address(addresses[1]),
+            a_address=host_address(addresses[0]) if isinstance(addresses[0], str) else None,
+            b_address=host_address(addresses[1]) if isinstance(addresses[1], str) else None,
+            a_vlan_addresses=_in_vlans(addresses[0]),
+            b_vlan_addresses=_in_vlans(addresses[1]),
             **values_of(Link, own, what="a link"),
         )
         for end in (link.a, link.b):
@@ -309,6 +313,15 @@ class Topology:
             address = str(_ADDRESSES[number])
             if address not in taken:
                 return f"{address}/{_ADDRESSES.prefixlen}"
+
+
+def _in_vlans(addresses: EndAddresses) -> tuple[VlanAddress, ...]:
+    if addresses is None or isinstance(addresses, str):
+        return ()
+    return tuple(
+        VlanAddress(vlan=VLAN.of(vlan), address=host_address(address))
+        for vlan, address in addresses.items()
+    )
 
 
 def _routes(gateway: str | None, routes: Routes | None) -> tuple[Route, ...]:

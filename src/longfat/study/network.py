@@ -31,9 +31,11 @@ from longfat.model.network import (
     Route,
     Switch,
     Tunnel,
+    VlanAddress,
     problems,
 )
 from longfat.model.network.devices import MAX_NODE_NAME_LENGTH
+from longfat.model.network.model import VLAN
 from longfat.study.document import parse_document
 from longfat.study.file_reader import no_files
 from longfat.study.files import Images, Traces
@@ -301,10 +303,39 @@ def read_link(node: Node, names: Iterable[str], *, traces: Traces) -> Link:
         b=b,
         a_to_b=LinkImpairments(**a_to_b),
         b_to_a=LinkImpairments(**b_to_a),
-        a_address=read_address(addresses[a]) if a in addresses else None,
-        b_address=read_address(addresses[b]) if b in addresses else None,
+        a_address=_untagged(addresses.get(a)),
+        b_address=_untagged(addresses.get(b)),
+        a_vlan_addresses=_in_vlans(addresses.get(a)),
+        b_vlan_addresses=_in_vlans(addresses.get(b)),
         **read_fields(Link, fields),
     )
+
+
+_UNTAGGED = "untagged"
+_VLAN_ADDRESSES = "an address, or addresses by VLAN (such as {10: 10.0.10.1/24})"
+
+
+def _untagged(node: Node | None) -> str | None:
+    """Return the address of an interface without tags, which may be beside those in VLANs."""
+    if node is None or not node.is_mapping:
+        return None if node is None else read_address(node)
+    given = [value for key, value in node.items(_VLAN_ADDRESSES) if key.text == _UNTAGGED]
+    return read_address(given[0]) if given else None
+
+
+def _in_vlans(node: Node | None) -> tuple[VlanAddress, ...]:
+    if node is None or not node.is_mapping:
+        return ()
+    found = []
+    for key, value in node.items(_VLAN_ADDRESSES):
+        if key.text == _UNTAGGED:
+            continue
+        try:
+            vlan = VLAN.parse(key.text)
+        except InputError as error:
+            raise InputError(error.message, place=key.place) from None
+        found.append(VlanAddress(vlan=vlan, address=read_address(value)))
+    return tuple(found)
 
 
 _TUNNEL = "a tunnel as [HOST, HOST, {kind: gre, addresses: {HOST: ADDRESS, HOST: ADDRESS}}]"

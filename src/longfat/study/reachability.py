@@ -85,7 +85,9 @@ def check_reach(
         )
     if address is not None:
         addresses[target] = address
-    if source in addresses and (":" in addresses[source]) != (":" in addresses[target]):
+    # A host has the family of an address that a flow names by a VLAN or a tunnel, too.
+    is_named = address is not None or source not in addresses
+    if not is_named and (":" in addresses[source]) != (":" in addresses[target]):
         return f"{source} and {target} have addresses of different families"
     if any(may_change_routing(command.line) for command in setup):
         return None

@@ -16,6 +16,7 @@ from itertools import combinations, pairwise
 
 from longfat.model.network import Host, Network, Route
 from longfat.model.network.check import Groups, problems
+from longfat.model.network.vlans import vlans_of
 from longfat.study.reachability import check_reach, may_change_routing
 
 Ipv4 = ipaddress.IPv4Network
@@ -65,6 +66,8 @@ def unreached(
     """
     if any(map(may_change_routing, lines)) or any(host.nat for host in network.hosts):
         return []
+    if vlans_of(network):
+        return []  # hosts are kept apart on purpose
     linked = {name for link in network.links for name in (link.a, link.b)}
     hosts = [host.name for host in network.hosts if host.name in linked and not host.forwards]
     if not hosts:
@@ -111,9 +114,11 @@ def repair(network: Network, needed: Iterable[tuple[str, str]] = ()) -> list[Edi
 
 
 def is_plain(network: Network) -> bool:
-    """Return whether all addresses are IPv4, and none are translated."""
+    """Return whether all addresses are IPv4, and none are translated, tunnelled or in VLANs."""
     given = [address for pair in network.addresses() for address in pair if address]
     given += [host.address for host in network.hosts if host.address]
+    if vlans_of(network) or network.tunnels:
+        return False
     return not any(":" in one for one in given) and not any(host.nat for host in network.hosts)
 
 

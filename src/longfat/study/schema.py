@@ -167,7 +167,10 @@ def _network() -> dict[str, Any]:
     link = {
         **one_way,
         **_fields(fields_of(Link).values()),
-        "addresses": described(mapping_of(TEXT), "by end, the address of that end's interface"),
+        "addresses": described(
+            mapping_of({"anyOf": [TEXT, mapping_of(TEXT)]}),
+            "by end, the address of that end's interface, or its addresses by VLAN",
+        ),
         "to": described(
             mapping_of(object_of(one_way)), "by end, properties of the direction towards it"
         ),

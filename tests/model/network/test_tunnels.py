@@ -79,6 +79,20 @@ def test_the_path_through_a_tunnel(tmp_path: Path) -> None:
     ]
 
 
+def test_addresses_of_ipv6_in_a_tunnel_over_ipv4(tmp_path: Path) -> None:
+    text = """\
+title: x
+kernel: "6.1"
+network:
+  hosts: {h1: 10.0.0.1/24, h2: 10.0.0.2/24}
+  links: [[h1, h2]]
+  tunnels: [[h1, h2, {kind: gre, addresses: {h1: "2001:db8::1/64", h2: "2001:db8::2/64"}}]]
+flows: {p: {ping: h1 -> h2, count: 2, address: "2001:db8::2"}}
+"""
+    run = run_case(read(text, tmp_path), name="c", out=tmp_path / "runs")
+    assert run.metrics["p.received"] == 2
+
+
 @pytest.mark.parametrize(
     ("tunnel", "message"),
     [

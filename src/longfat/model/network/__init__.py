@@ -26,6 +26,7 @@ from longfat.model.network.model import (
     Network,
     Route,
     Switch,
+    VlanAddress,
 )
 from longfat.model.network.police import Policer
 from longfat.model.network.routing import NoRouteError, follow_back, follow_links, trace_route
@@ -64,6 +65,7 @@ __all__ = [
     "Route",
     "Switch",
     "Tunnel",
+    "VlanAddress",
     "build_batches",
     "follow_back",
     "follow_links",

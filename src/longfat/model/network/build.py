@@ -18,11 +18,13 @@ from longfat.model.network.nat import nat_lines
 from longfat.model.network.police import FRAMES_ONLY, police_lines
 from longfat.model.network.routing import tunnel_ends
 from longfat.model.network.shape import shaped_interfaces, with_buckets
+from longfat.model.network.vlans import host_lines, ports_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from longfat.model.network.model import Link, Network
+    from longfat.model.network.vlans import Port
     from longfat.model.tc import QdiscLine
 
 Program = Literal["ip", "tc", "sh"]
@@ -74,7 +76,9 @@ def build_batches(network: Network) -> list[Batch]:
     root = ["link set lo up"]
     root += [f"netns add {host.name}" for host in network.hosts]
     bridges = {switch.name: device_stem(switch.name) for switch in network.switches}
-    root += [f"link add {bridge} type bridge" for bridge in bridges.values()]
+    ports = ports_of(network)
+    filtering = " vlan_filtering 1" if any(port is not None for port in ports) else ""
+    root += [f"link add {bridge} type bridge{filtering}" for bridge in bridges.values()]
     root += [f"link set {bridge} up" for bridge in bridges.values()]
     full = network.full_interface_names()
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
@@ -86,6 +90,8 @@ def build_batches(network: Network) -> list[Batch]:
                 # seconds, it would not use it; here all addresses are known to differ.
                 sure = " nodad" if ":" in address else ""
                 inside[node].append(f"addr add {address} dev {name}{sure}")
+            own = link.a_vlan_addresses if name == names[0] else link.b_vlan_addresses
+            inside.get(node, root).extend(host_lines(name, own))
             if name in full:
                 inside.get(node, root).append(_altname_line(name, full[name]))
     root += [_altname_line(bridges[name], name) for name in bridges if bridges[name] != name]
@@ -93,6 +99,7 @@ def build_batches(network: Network) -> list[Batch]:
     for end in ends:
         inside[end.node] += end.lines
     batches = [Batch("ip", ROOT_NAMESPACE, tuple(root))]
+    batches += [Batch("sh", ROOT_NAMESPACE, (line,)) for line in _port_lines(network, ports)]
     for host in network.hosts:
         if host.forwards:
             batches.append(Batch("sh", host.name, (FORWARD_LINE,)))
@@ -112,6 +119,15 @@ def build_batches(network: Network) -> list[Batch]:
     batches += [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
     clocks = [(host.name, host.clock) for host in network.hosts if host.clock is not None]
     return batches + [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
+
+
+def _port_lines(network: Network, ports: list[Port | None]) -> Iterator[str]:
+    """Yield the lines that put the ports of switches into VLANs."""
+    switches = {switch.name for switch in network.switches}
+    for link, names, port in zip(network.links, network.interfaces(), ports, strict=True):
+        for node, device in zip((link.a, link.b), names, strict=True):
+            if port is not None and node in switches:
+                yield from port.lines(device)
 
 
 def _nat_lines(network: Network) -> Iterator[tuple[str, str]]:

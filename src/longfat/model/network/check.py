@@ -54,6 +54,7 @@ def problems(network: Network) -> Iterator[Problem]:
     yield from _addresses(network)
     yield from _routes(network)
     yield from _tunnels(network)
+    yield from _vlans(network)
     yield from _frame_sizes(network)
     yield from _translators(network)
     for index, link in enumerate(network.links):
@@ -139,9 +140,7 @@ def _addresses(network: Network) -> Iterator[Problem]:
                     "this first interface: leave one of them out",
                 )
             given.append((path, node, address))
-    for index, tunnel in enumerate(network.tunnels):
-        for node, address in ((tunnel.a, tunnel.a_address), (tunnel.b, tunnel.b_address)):
-            given.append((("tunnels", index, "addresses", node), node, address))
+    given += _further_addresses(network)
     for where, node, address in given:
         alone = str(ipaddress.ip_interface(address).ip)
         if alone in owners:
@@ -149,19 +148,42 @@ def _addresses(network: Network) -> Iterator[Problem]:
         owners.setdefault(alone, node)
 
 
+def _further_addresses(
+    network: Network,
+) -> Iterator[tuple[tuple[str | int, ...], str, str]]:
+    """Yield the addresses in VLANs and tunnels: where each is written, its node and itself."""
+    for index, link in enumerate(network.links):
+        for path, node, vlan, address in _in_vlans(index, link):
+            yield (*path, vlan), node, address
+    for index, tunnel in enumerate(network.tunnels):
+        for node, address in ((tunnel.a, tunnel.a_address), (tunnel.b, tunnel.b_address)):
+            yield ("tunnels", index, "addresses", node), node, address
+
+
 def _routes(network: Network) -> Iterator[Problem]:
+    own = _own_addresses(network)
+    for host in network.hosts:
+        for route in host.routes:
+            if reason := _route(host, route, own.get(host.name, [])):
+                yield Problem(("hosts", host.name, "routes", route.to), reason)
+
+
+def _own_addresses(
+    network: Network,
+) -> dict[str, list[ipaddress.IPv4Interface | ipaddress.IPv6Interface]]:
+    """Return the addresses of each host's interfaces: of links, VLANs and tunnels."""
     own: dict[str, list[ipaddress.IPv4Interface | ipaddress.IPv6Interface]] = {}
     for link, pair in zip(network.links, network.addresses(), strict=True):
         for node, address in zip((link.a, link.b), pair, strict=True):
             if address is not None:
                 own.setdefault(node, []).append(ipaddress.ip_interface(address))
+    for index, link in enumerate(network.links):
+        for _, node, _, address in _in_vlans(index, link):
+            own.setdefault(node, []).append(ipaddress.ip_interface(address))
     for tunnel in network.tunnels:
         for node, address in ((tunnel.a, tunnel.a_address), (tunnel.b, tunnel.b_address)):
             own.setdefault(node, []).append(ipaddress.ip_interface(address))
-    for host in network.hosts:
-        for route in host.routes:
-            if reason := _route(host, route, own.get(host.name, [])):
-                yield Problem(("hosts", host.name, "routes", route.to), reason)
+    return own
 
 
 def _route(
@@ -191,6 +213,41 @@ def _next_hop(
     if via.version != ipaddress.ip_address(route.via).version:
         return f"{route.via} and {via} are of different families"
     return None
+
+
+def _in_vlans(index: int, link: Link) -> Iterator[tuple[tuple[str | int, ...], str, str, str]]:
+    """Yield the addresses in VLANs of a link's ends: where, the node, the VLAN, and the address."""
+    for node, own in ((link.a, link.a_vlan_addresses), (link.b, link.b_vlan_addresses)):
+        for one in own:
+            yield ("links", index, "addresses", node), node, str(one.vlan), one.address
+
+
+def _vlans(network: Network) -> Iterator[Problem]:
+    switches = {switch.name for switch in network.switches}
+    for index, (link, names) in enumerate(zip(network.links, network.interfaces(), strict=True)):
+        if not switches & {link.a, link.b}:
+            for key in ("vlan", "vlans"):
+                if getattr(link, key):
+                    yield Problem(
+                        ("links", index, key),
+                        "VLANs are those of a switch's port, and this link has no switch",
+                    )
+        if link.vlan in link.vlans:
+            yield Problem(
+                ("links", index, "vlans"),
+                f"the VLAN {link.vlan} is that without tags: leave it out",
+            )
+        devices = dict(zip((link.a, link.b), names, strict=True))
+        for path, node, vlan, _ in _in_vlans(index, link):
+            device = f"{devices[node]}.{vlan}"
+            if node in switches:
+                yield Problem(path, f"{node} is a switch, whose interfaces have no addresses")
+            elif len(device) > MAX_INTERFACE_LENGTH:
+                yield Problem(
+                    path,
+                    f"the interface {device} has more than {MAX_INTERFACE_LENGTH} characters: "
+                    "give its node a shorter name",
+                )
 
 
 def _tunnels(network: Network) -> Iterator[Problem]:

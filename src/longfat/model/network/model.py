@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from longfat.model.fields import declare
 from longfat.model.host_root import HostRoot
-from longfat.model.kinds import Flag, ImageName, Size, Text, Time
+from longfat.model.kinds import Flag, ImageName, Integer, Integers, Size, Text, Time
 from longfat.model.network.clock import ClockKind, HostClock
 from longfat.model.network.devices import device_stem
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
@@ -23,6 +23,9 @@ ROOT_NAMESPACE = "root"
 DEFAULT_MTU_BYTES = 1500
 """Linux's own, of an Ethernet interface."""
 
+
+VLAN = Integer(minimum=1, maximum=4094, what="the number of a VLAN")
+"""The kind of a VLAN's number (IEEE 802.1Q)."""
 
 _OFFLOADS = re.compile(r"([a-z0-9][a-z0-9.-]* (on|off))( [a-z0-9][a-z0-9.-]* (on|off))*")
 
@@ -137,6 +140,19 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VlanAddress:
+    """An address of a host in a VLAN, whose packets have tags.
+
+    Attributes:
+        vlan: the VLAN's number.
+        address: the address with prefix length.
+    """
+
+    vlan: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A veth pair between two nodes, named by their names.
 
@@ -148,7 +164,12 @@ class Link:
         a_address: address with prefix length of the interface at `a`, in place of the
             host's own, which is that of its first interface.
         b_address: likewise at `b`.
+        a_vlan_addresses: the addresses in VLANs of the interface at `a`.
+        b_vlan_addresses: likewise at `b`.
         mtu_bytes: the largest packet, in bytes; Linux's 1500, if None.
+        vlan: the VLAN of packets without tags at a switch's port; see
+            `longfat.model.network.vlans`.
+        vlans: the VLANs of packets with tags there.
         offloads: what the interfaces at both ends do to packets, as `ethtool -K` takes it.
     """
 
@@ -158,12 +179,29 @@ class Link:
     b_to_a: LinkImpairments = UNIMPAIRED
     a_address: str | None = None
     b_address: str | None = None
+    a_vlan_addresses: tuple[VlanAddress, ...] = ()
+    b_vlan_addresses: tuple[VlanAddress, ...] = ()
     mtu_bytes: int | None = declare(
         Size(minimum=68, maximum=65535),  # what IPv4 can do with (RFC 791), and the most of a veth
         default=None,
         label="MTU",
         help="the largest packet",
         absent="1500",
+    )
+    vlan: int | None = declare(
+        VLAN,
+        default=None,
+        label="VLAN",
+        help="the VLAN of packets without tags at the switch's port: that of an access port, or the"
+        " native one of a trunk",
+        absent="1, where other links have VLANs",
+    )
+    vlans: tuple[int, ...] = declare(
+        Integers(each=VLAN, what="a list of VLANs (such as [10, 20])"),
+        default=(),
+        label="VLANs",
+        help="the VLANs of packets with tags at the switch's port: of a trunk",
+        absent="between switches all of the network's; else those of `addresses`",
     )
     offloads: str = declare(
         Text(what="offloads (such as tso off)", example="tso off", problem=_offloads_problem),
@@ -190,6 +228,10 @@ class Link:
             lines = [f"{arrow} {words}" for arrow, words in both if words]
         if self.mtu_bytes is not None:
             lines.append(f"MTU {self.mtu_bytes}")
+        if self.vlan is not None:
+            lines.append(f"VLAN {self.vlan}")
+        if self.vlans:
+            lines.append(f"VLANs {', '.join(map(str, self.vlans))}")
         lines.append(self.offloads)
         return tuple(line for line in lines if line)
 
@@ -346,6 +388,9 @@ class Network:
             for node, address in zip((link.a, link.b), pair, strict=True):
                 if address is not None and node in hosts:
                     found.setdefault(node, address)
+        for link in self.links:
+            for node, own in ((link.a, link.a_vlan_addresses), (link.b, link.b_vlan_addresses)):
+                found.update({node: own[0].address} if own and node not in found else {})
         for host in self.hosts:
             if host.address is not None:
                 found.setdefault(host.name, host.address)

@@ -19,8 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from longfat.model.network.model import DEFAULT_MTU_BYTES, ROOT_NAMESPACE
 from longfat.model.network.tunnels import TunnelEnd, overhead_bytes
+from longfat.model.network.vlans import ports_of, vlan_device
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from longfat.model.network.model import Network
     from longfat.model.network.tunnels import Tunnel
 
@@ -47,6 +50,7 @@ class _End:
         far_node: the node at the other end.
         far_interface: that one's interface.
         outer: of a tunnel, the outer address of the other end.
+        vlan: the tag of packets that leave with this address.
     """
 
     node: str
@@ -55,6 +59,12 @@ class _End:
     far_node: str
     far_interface: str
     outer: Address | None = None
+    vlan: int | None = None
+
+    @property
+    def device(self) -> str:
+        """The interface that has the address."""
+        return self.interface if self.vlan is None else vlan_device(self.interface, self.vlan)
 
 
 def trace_route(
@@ -230,6 +240,14 @@ def _leaving(network: Network) -> dict[str, list[_End]]:
         own = [None if text is None else ipaddress.ip_interface(text) for text in given]
         leaving.setdefault(link.a, []).append(_End(link.a, at_a, own[0], link.b, at_b))
         leaving.setdefault(link.b, []).append(_End(link.b, at_b, own[1], link.a, at_a))
+        for end, vlan_addresses in (
+            (_End(link.a, at_a, None, link.b, at_b), link.a_vlan_addresses),
+            (_End(link.b, at_b, None, link.a, at_a), link.b_vlan_addresses),
+        ):
+            leaving[end.node] += [
+                replace(end, address=ipaddress.ip_interface(one.address), vlan=one.vlan)
+                for one in vlan_addresses
+            ]
     return leaving
 
 
@@ -251,7 +269,13 @@ class _Map:
             end.interface: end.address.ip
             for ends in self._leaving.values()
             for end in ends
-            if end.address is not None
+            if end.address is not None and end.vlan is None
+        }
+        self._ports = {
+            name: port
+            for names, port in zip(network.interfaces(), ports_of(network), strict=True)
+            for name in names
+            if port is not None
         }
         for tunnel in tunnel_ends(network) if network.tunnels else ():
             self._leaving.setdefault(tunnel.node, []).append(_tunnel_end(tunnel))
@@ -289,7 +313,7 @@ class _Map:
             before = here
             here, arriving, hops = self._cross(end, neighbour, handed)
             if handed is not None and end.outer is None:
-                handed.append(Handover(before, end.interface, str(neighbour), here, arriving))
+                handed.append(Handover(before, end.device, str(neighbour), here, arriving))
             way += hops
             if arriving == self._outside.get(here) and address not in self.addresses_of(here):
                 raise NoRouteError(f"{here} translates addresses, and lets in only replies")
@@ -329,7 +353,7 @@ class _Map:
                 for end, neighbour in self._routes(here, address):
                     peer, arriving, _ = self._cross(end, neighbour, handed)
                     if end.outer is None:
-                        handed.append(Handover(here, end.interface, str(neighbour), peer, arriving))
+                        handed.append(Handover(here, end.device, str(neighbour), peer, arriving))
                     if peer not in waiting:
                         waiting.append(peer)
         return handed
@@ -374,19 +398,36 @@ class _Map:
             finally:
                 self._is_inside_tunnel = False
             return start.far_node, start.far_interface, way
-        waiting: list[tuple[_End, list[Hop]]] = [(start, [(start.node, start.interface)])]
+        first = (start, [(start.node, start.interface)], start.vlan)
+        waiting: list[tuple[_End, list[Hop], int | None]] = [first]
         seen = {start.node}
-        for end, way in waiting:
+        for end, way, tag in waiting:
             node = end.far_node
             if node in self._hosts:
-                arriving = next(e for e in self._leaving[node] if e.interface == end.far_interface)
-                if arriving.address is not None and arriving.address.ip == neighbour:
-                    return node, end.far_interface, way
+                for arriving in self._leaving[node]:
+                    is_there = arriving.address is not None and arriving.address.ip == neighbour
+                    if is_there and (arriving.interface, arriving.vlan) == (end.far_interface, tag):
+                        return node, arriving.device, way
             elif node not in seen:
                 seen.add(node)
                 waiting += [
-                    (onward, [*way, (ROOT_NAMESPACE, onward.interface)])
-                    for onward in self._leaving[node]
-                    if onward.interface != end.far_interface
+                    (onward, [*way, (ROOT_NAMESPACE, onward.interface)], onward_tag)
+                    for onward, onward_tag in self._onward(end, tag)
                 ]
-        raise NoRouteError(f"{start.node} finds no interface with the address {neighbour}")
+        where = " in its VLAN" if self._ports else ""
+        raise NoRouteError(f"{start.node} finds no interface with the address {neighbour}{where}")
+
+    def _onward(self, end: _End, tag: int | None) -> Iterator[tuple[_End, int | None]]:
+        """Yield where a switch sends a packet that comes to it, with the tag that it has then."""
+        port = self._ports.get(end.far_interface)
+        vlan = None if port is None else port.vlan_of(tag)
+        if port is not None and vlan is None:
+            return
+        for onward in self._leaving[end.far_node]:
+            out = self._ports.get(onward.interface)
+            if onward.interface == end.far_interface:
+                continue
+            if out is None or vlan is None:
+                yield onward, tag
+            elif out.lets_out(vlan):
+                yield onward, out.tag_of(vlan)

@@ -153,7 +153,8 @@ def _link_changes(now: NetworkModel, new: NetworkModel) -> list[str]:
 
 def _ends(link: object) -> tuple[object, ...]:
     own = (field.name for field in fields_of(Link).values())
-    return tuple(getattr(link, name) for name in ("a", "b", "a_address", "b_address", *own))
+    addresses = ("a_address", "b_address", "a_vlan_addresses", "b_vlan_addresses")
+    return tuple(getattr(link, name) for name in ("a", "b", *addresses, *own))
 
 
 class Reconciliation:

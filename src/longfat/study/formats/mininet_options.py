@@ -19,8 +19,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.network import ROOT_NAMESPACE, LinkImpairments, interface_commands
+from longfat.model.network.vlans import vlans_of
 from longfat.model.units import parse_time_s
 
 if TYPE_CHECKING:
@@ -162,6 +164,19 @@ def _of_host(host: Host, ends: list[tuple[str, str | None]]) -> Addressing:
         else:
             lines.append(f"ip route add {route.words}")
     return Addressing(ip=ip, gateway=gateway, lines=tuple(lines))
+
+
+def check_without_vlans(network: Network) -> None:
+    """Check that a network's switches can be those of Mininet, which are no bridges of Linux.
+
+    Raises:
+        InputError: its links have VLANs.
+    """
+    if vlans_of(network):
+        raise InputError(
+            "a network with VLANs cannot be written for Mininet, whose switches are Open vSwitch's:"
+            " keep it as a study"
+        )
 
 
 def interface_lines(network: Network) -> list[Command]:

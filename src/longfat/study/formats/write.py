@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from longfat.model.case import Case, Command, File
-    from longfat.model.network import Host, HostTiming, Link, Network, Tunnel
+    from longfat.model.network import Host, HostTiming, Link, Network, Tunnel, VlanAddress
     from longfat.study.drawing import Drawing
 
 _WIDTH = 100
@@ -187,7 +187,10 @@ def _link(link: Link) -> CommentedMap | CommentedSeq:
     common = {name: value for name, value in there.items() if back.get(name) == value}
     fields: dict[str, Any] = dict(common)
     fields |= written_fields(link)
-    addresses = {link.a: link.a_address, link.b: link.b_address}
+    addresses = {
+        link.a: _addresses(link.a_address, link.a_vlan_addresses),
+        link.b: _addresses(link.b_address, link.b_vlan_addresses),
+    }
     if given := {end: address for end, address in addresses.items() if address is not None}:
         fields["addresses"] = _row(given)
     to = {
@@ -198,6 +201,13 @@ def _link(link: Link) -> CommentedMap | CommentedSeq:
         fields["to"] = _row(differing)
     ends: list[Any] = [link.a, link.b]
     return _row([*ends, _row(fields)] if fields else ends)
+
+
+def _addresses(untagged: str | None, in_vlans: Iterable[VlanAddress]) -> Any:
+    by_vlan: dict[Any, str] = {one.vlan: one.address for one in in_vlans}
+    if not by_vlan:
+        return untagged
+    return _row(by_vlan if untagged is None else {"untagged": untagged, **by_vlan})
 
 
 def _tunnel(tunnel: Tunnel) -> CommentedMap | CommentedSeq:

@@ -33,6 +33,7 @@ from longfat.study.formats.mininet_options import (
     Addressing,
     Notes,
     addressing,
+    check_without_vlans,
     interface_lines,
 )
 
@@ -63,18 +64,20 @@ def miniedit_text(
 
     Returns:
         The text, and what MiniEdit cannot hold or holds otherwise.
+
+    Raises:
+        InputError: its links have VLANs.
     """
+    check_without_vlans(network)
     notes = Notes()
     starts: dict[str, list[str]] = {}
     plain = _plain_links(network, starts, notes)
-    for node, line in tunnel_commands(network):
-        starts.setdefault(node, []).append(line)
     addresses = addressing(network)
-    for name, own in addresses.items():
-        if own.lines:
-            starts.setdefault(name, []).extend(own.lines)
-    for command in (*interface_lines(network), *setup):
-        starts.setdefault(command.node, []).append(command.line)
+    typed = tunnel_commands(network)
+    typed += [(name, line) for name, own in addresses.items() for line in own.lines]
+    typed += [(command.node, command.line) for command in (*interface_lines(network), *setup)]
+    for node, line in typed:
+        starts.setdefault(node, []).append(line)
     places = lay_out(network) | dict(layout or {})
     numbers = _numbers(network)
     hosts, switches = [], []
