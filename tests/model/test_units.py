@@ -129,8 +129,8 @@ def test_fractions_and_counts() -> None:
         (
             parse_size_bytes,
             "10mbit",
-            "'10mbit' is not a size: write a number of bytes, or one with KB, MB or GB "
-            "(powers of 1024), such as 25MB",
+            "'10mbit' is not a size: write a number of bytes, or one with KB (1,024 bytes), "
+            "MB or GB, such as 25MB",
         ),
         (
             parse_time_s,

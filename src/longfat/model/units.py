@@ -63,7 +63,7 @@ _PER_SECOND = re.compile(r"bits?/(s|sec)$")
 
 _RATE_FORMS = "a number with bit, kbit, mbit, gbit or tbit, such as 10gbit"
 _TIME_FORMS = "a number with s, ms, us, ns or min, such as 20ms"
-_SIZE_FORMS = "a number of bytes, or one with KB, MB or GB (powers of 1024), such as 25MB"
+_SIZE_FORMS = "a number of bytes, or one with KB (1,024 bytes), MB or GB, such as 25MB"
 _FRACTION_FORMS = "a percentage from 0% to 100%, such as 0.01%"
 
 

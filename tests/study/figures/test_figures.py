@@ -51,6 +51,19 @@ def test_lines(tmp_path: Path) -> None:
     )
 
 
+def test_versions_of_the_kernel_are_texts_and_no_scale(tmp_path: Path) -> None:
+    text = STUDY.replace("title: x\n", "title: x\nkernel: $<version>\n").replace(
+        "  n: [1, 4]\n", '  version: ["6.1", "6.12", "7.2"]\n  n: [1, 4]\n'
+    )
+    (spec,) = read(
+        f"{text}  - x: {{lines: bulk.receiver, over: version, median: [n, buffer], each: "
+        "[aqm, rtt, loss]}\n",
+        tmp_path,
+    ).figures
+    assert spec.over is not None
+    assert (spec.over.term, spec.over.parameter) == (None, "version")
+
+
 def test_other_kinds(tmp_path: Path) -> None:
     heat = figure("heat: rtt.avg, over: rtt, up: loss, median: [n, buffer], each: aqm", tmp_path)
     assert (heat.up, heat.median) == ("loss", ("n", "buffer"))

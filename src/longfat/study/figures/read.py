@@ -94,10 +94,11 @@ def read_figures(
         InputError: something in it is wrong.
     """
     samples = known_samples(planned.case for planned in cases.values())
+    kernels = tuple(planned.case.kernel for planned in cases.values())
     figures: list[FigureSpec] = []
     for entry in node.sequence(f"a list of figures, each {_FORM}"):
         title, body = _titled(entry)
-        reader = _Reader(body, known, rows, samples)
+        reader = _Reader(body, known, rows, samples, kernels)
         figures.append(reader.read(title, taken=[figure.name for figure in figures]))
     return tuple(figures)
 
@@ -118,8 +119,10 @@ class _Reader:
         known: Mapping[str, Mapping[str, Metric]],
         rows: Rows,
         samples: Mapping[str, Metric],
+        kernels: tuple[str, ...],
     ) -> None:
         assert rows.axes is not None
+        self._kernels = kernels
         self._node = node
         self._known = known
         self._rows = rows
@@ -267,12 +270,17 @@ class _Reader:
             )
         return unit
 
+    def _is_kernel(self, parameter: str) -> bool:
+        """Return whether it is the cases' kernel, whose versions are no scale: 6.12 is after 6.2."""
+        texts = [row.settings[parameter].text for row in self._rows.grid]
+        return texts == list(self._kernels)
+
     def _over(self, node: Node, at: Indices) -> Quantity:
         text = " ".join(node.text("a parameter (such as rtt)").split())
         parameter = text if text in self._axes.values else None
         if parameter is not None:
             kind = self._rows.kind(parameter)
-            if isinstance(kind, Texts) or self._kind == "heat":
+            if isinstance(kind, Texts) or self._kind == "heat" or self._is_kernel(parameter):
                 return Quantity(
                     text=text,
                     label=text,
