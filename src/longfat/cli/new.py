@@ -12,7 +12,13 @@ from longfat.cli.console import echo, stdout, write_target
 from longfat.cli.options import json_option
 from longfat.cli.render.tables import plain_table
 from longfat.model.fields import fields_of
-from longfat.study.templates import TEMPLATES, Template, make_template
+from longfat.study.templates import (
+    TEMPLATES,
+    PracticeNetwork,
+    Template,
+    make_template,
+    practice_networks,
+)
 
 
 class _Templates(click.Group):
@@ -20,18 +26,21 @@ class _Templates(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return list(TEMPLATES)
+        return [*TEMPLATES, *practice_networks()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        return _command(TEMPLATES[cmd_name]) if cmd_name in TEMPLATES else None
+        if cmd_name in TEMPLATES:
+            return _command(TEMPLATES[cmd_name])
+        found = practice_networks().get(cmd_name)
+        return None if found is None else _practice_command(found)
 
 
 @click.group(cls=_Templates, invoke_without_command=True)
 @json_option("Print the templates as a JSON list.")
 @click.pass_context
 def new(context: click.Context, *, as_json: bool) -> None:
-    """Print a study of a common topology, or write it to a file.
+    """Print a study of a common topology or question, or write it to a file.
 
     Without TEMPLATE the templates are listed; `longfat new TEMPLATE --help` shows its
     parameters.
@@ -39,7 +48,12 @@ def new(context: click.Context, *, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     if as_json:
-        echo(json.dumps([template.to_json() for template in TEMPLATES.values()], indent=2))
+        made = [template.to_json() for template in TEMPLATES.values()]
+        made += [
+            {"name": one.name, "title": one.title, "help": one.question, "parameters": []}
+            for one in practice_networks().values()
+        ]
+        echo(json.dumps(made, indent=2))
         return
     table = plain_table()
     table.add_column("template", no_wrap=True)
@@ -48,6 +62,13 @@ def new(context: click.Context, *, as_json: bool) -> None:
     for template in TEMPLATES.values():
         table.add_row(template.name, template.help, ", ".join(fields_of(template)))
     stdout().print(table)
+    practice = plain_table()
+    practice.add_column("practice", no_wrap=True)
+    practice.add_column("what it is, with measurements that answer a question")
+    for network in practice_networks().values():
+        practice.add_row(network.name, network.title)
+    stdout().print()
+    stdout().print(practice)
 
 
 def _command(template: type[Template]) -> click.Command:
@@ -61,17 +82,30 @@ def _command(template: type[Template]) -> click.Command:
         )
         for key, field in fields_of(template).items()
     ]
-    out = click.Option(
+    return click.Command(
+        template.name,
+        params=[*options, _out_option()],
+        callback=lambda out, **given: _write(make_template(template, given).text(), out),
+        help=f"{template.help[:1].upper()}{template.help[1:]}.",
+    )
+
+
+def _practice_command(network: PracticeNetwork) -> click.Command:
+    return click.Command(
+        network.name,
+        params=[_out_option()],
+        callback=lambda out: _write(network.text, out),
+        help=network.question,
+        short_help=network.title,
+    )
+
+
+def _out_option() -> click.Option:
+    return click.Option(
         ["-o", "--out"],
         metavar="FILE",
         type=click.Path(path_type=Path, dir_okay=False),
         help="Write it to FILE, which must not be there yet.",
-    )
-    return click.Command(
-        template.name,
-        params=[*options, out],
-        callback=lambda out, **given: _write(make_template(template, given).text(), out),
-        help=f"{template.help[:1].upper()}{template.help[1:]}.",
     )
 
 

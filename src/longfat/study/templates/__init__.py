@@ -4,6 +4,7 @@ Each template is declared once, as a dataclass whose fields are its parameters; 
 `longfat new` and the studio's menu offer what is declared here.
 """
 
+from longfat.study.templates.practice import PracticeNetwork, practice_networks
 from longfat.study.templates.template import Template, make_template
 from longfat.study.templates.topologies import DataCentre, Dumbbell, Home, ParkingLot, Tree, Wan
 
@@ -12,4 +13,10 @@ TEMPLATES: dict[str, type[Template]] = {
 }
 """The templates by name, in the order in which they are offered."""
 
-__all__ = ["TEMPLATES", "Template", "make_template"]
+__all__ = [
+    "TEMPLATES",
+    "PracticeNetwork",
+    "Template",
+    "make_template",
+    "practice_networks",
+]
