@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 # Ports of servers that we start, apart from those that a user may have started.
-_FIRST_PORT = DEFAULT_PORT + 100
+FIRST_PORT = DEFAULT_PORT + 100
 
 # A set-up line that takes longer will never end. Idle virtual seconds cost nothing.
 _MAX_SETUP_S = 600.0
@@ -211,7 +211,7 @@ class RunningNetwork:
         """Start measured traffic; see `LiveHost.iperf3` and `LiveHost.ping`."""
         self.build()
         self._ports += 1
-        server = self.address_of(flow.target), _FIRST_PORT + self._ports
+        server = self.address_of(flow.target), FIRST_PORT + self._ports
         found = flow.processes(address=server[0], port=server[1])
         plans = [process.rooted(self.model.roots) for process in found]
         processes = []
