@@ -20,6 +20,8 @@ SIZES = [
     ("wan", {"sites": "40", "hosts": "6"}),
     ("data-centre", {"leaves": "16", "spines": "8", "hosts": "16"}),
     ("home", {"hosts": "40", "buffer": "10ms"}),
+    ("rrul", {"rate": "1gbit", "uplink": "100mbit", "time": "10s"}),
+    ("responsiveness", {"streams": "16", "buffer": "1ms", "rate": "1mbit"}),
     *((name, {}) for name in TEMPLATES),
 ]
 
@@ -31,7 +33,7 @@ def study(name: str, given: dict[str, str]) -> Study:
 @pytest.mark.parametrize(("name", "given"), SIZES)
 def test_every_flow_arrives_and_every_node_has_a_place(name: str, given: dict[str, str]) -> None:
     found = study(name, given)
-    network = found.cases["default"].case.network
+    network = next(iter(found.cases.values())).case.network
     assert set(found.layout) == set(network.node_names())
     assert len(set(found.layout.values())) == len(found.layout)
     names = [host.name for host in network.hosts if not host.forwards]

@@ -11,6 +11,7 @@ from longfat.analysis.packets.capture import MAX_PACKETS, frames_of, open_captur
 from longfat.analysis.packets.decoded_capture import (
     capture_path,
     captures_of,
+    opaque_ports,
     open_packets,
     start_of,
 )
@@ -132,4 +133,5 @@ def _opened(
     name = probe or (names[0] if names else "")
     path = capture_path(run, name)
     epoch_ns = round(run.epoch_s * 1e9)
+    options["opaque_ports"] = opaque_ports(run.case)
     return open_packets(path, name=f"{source}: {name}", epoch_ns=epoch_ns, **options)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 # Ports of servers that we start, apart from those that a user may have started.
-_FIRST_PORT = DEFAULT_PORT + 100
+FIRST_PORT = DEFAULT_PORT + 100
 
 # A set-up line that takes longer will never end. Idle virtual seconds cost nothing.
 _MAX_SETUP_S = 600.0
@@ -222,7 +222,7 @@ class RunningNetwork:
         self.build()
         self._ports += 1
         address = flow.address or self.address_of(flow.target)
-        server = address, _FIRST_PORT + self._ports
+        server = address, FIRST_PORT + self._ports
         found = flow.processes(address=server[0], port=server[1])
         plans = [process.rooted(self.model.roots) for process in found]
         processes = []

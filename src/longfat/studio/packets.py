@@ -20,12 +20,15 @@ from longfat.analysis.packets.decoded_capture import (
     DecodedCapture,
     capture_path,
     captures_of,
+    opaque_ports,
     open_packets,
 )
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.analysis.packets.display_filter import MAX_CHARACTERS
 from longfat.engine.machine import START_OF_TIME_S
 from longfat.errors import InputError
+from longfat.live.running import FIRST_PORT
+from longfat.model.traffic.bulk import DEFAULT_PORT
 from longfat.studio.http import HttpError, asked_name, asked_names
 from longfat.studio.saved_runs import load_saved
 from longfat.studio.threads import run_in_threadpool
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
 
 _NAMING = ("session", "capture", "start", "run", "probe", "script")
 """The parameters of the URL's query that name a capture."""
+
+_LIVE_PORTS = (*range(DEFAULT_PORT, DEFAULT_PORT + 10), *range(FIRST_PORT, FIRST_PORT + 10))
+"""Ports of the first flows of a live session: played ones, and started ones."""
 
 _MAX_OPENED = 3
 _MAX_VALUE = 2**53
@@ -104,7 +110,7 @@ class OpenedCaptures:
             # Further pages of the list are of the same state of the file as the first one.
             key = (*wanted, asked_name(request, "version"))
             if key not in self._known:
-                name, path, epoch_ns = self._file(request)
+                name, path, epoch_ns, ports = self._file(request)
                 capture = open_capture(path, name=name)
                 key = (*wanted, capture.version)
                 for other in [one for one in self._known if one[:-1] == key[:-1]]:
@@ -112,7 +118,11 @@ class OpenedCaptures:
                         del self._known[other]
                 if key not in self._known:
                     self._known[key] = open_packets(
-                        path, name=name, epoch_ns=epoch_ns, decoder=choose_decoder()
+                        path,
+                        name=name,
+                        epoch_ns=epoch_ns,
+                        decoder=choose_decoder(),
+                        opaque_ports=ports,
                     )
             self._known.move_to_end(key)
             while len(self._known) > _MAX_OPENED:
@@ -125,7 +135,7 @@ class OpenedCaptures:
             run = load_saved(self._workspace, path)
         return [{"name": name, "interface": of} for name, of in captures_of(run).items()]
 
-    def _file(self, request: Request) -> tuple[str, Path, int]:
+    def _file(self, request: Request) -> tuple[str, Path, int, tuple[int, ...]]:
         session = asked_name(request, "session")
         if session is not None:
             number = _whole(request, "capture")
@@ -135,12 +145,13 @@ class OpenedCaptures:
                 raise HttpError("there is no such capture", status=HTTPStatus.NOT_FOUND)
             start_s = _number(request, "start", default=0.0)
             epoch_ns = START_OF_TIME_S * 10**9 + round(start_s * 1e9)
-            return f"{found[0]}.pcap", found[1], epoch_ns
+            return f"{found[0]}.pcap", found[1], epoch_ns, _LIVE_PORTS
         (path, *_) = asked_names(request, "run")
         (probe, *_) = asked_names(request, "probe")
         with self._workspace.relative_paths():
             run = load_saved(self._workspace, path)
-            return f"{path}: {probe}", capture_path(run, probe), round(run.epoch_s * 1e9)
+            ports = opaque_ports(run.case)
+            return f"{path}: {probe}", capture_path(run, probe), round(run.epoch_s * 1e9), ports
 
 
 def packet_routes(workspace: Workspace, sessions: LiveSessions) -> list[BaseRoute]:

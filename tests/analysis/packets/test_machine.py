@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from longfat.analysis.packets.decoded_capture import DecodedCapture, capture_path, open_packets
+from longfat.analysis.packets.decoded_capture import (
+    DecodedCapture,
+    capture_path,
+    opaque_ports,
+    open_packets,
+)
 from longfat.analysis.packets.decoders import choose_decoder
 from longfat.execution import run_case
 from longfat.execution.runs import Run
@@ -184,3 +189,41 @@ def test_what_came_late_is_no_retransmission(reordered: Run, decoder: str) -> No
     again = count(receiver, "tcp.analysis.retransmission")
     assert late > 50
     assert again == pytest.approx(kernel, abs=max(3, 0.1 * kernel))
+
+
+OWN_FLOWS = """\
+title: Ports
+memory: 256MB
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  links: [[h1, h2]]
+flows:
+  call: {cbr: h1 -> h2, time: 200ms}
+  echo:
+    program: h1 -> h2
+    serve: python3 -c "import socket; socket.create_server(('', 7000)).accept()[0].recv(99)"
+    port: 7000
+    run: python3 -c "import socket; socket.create_connection(('h2', 7000)).send(bytes(60))"
+  named: {program: h1 -> h2, port: 8080, run: "true"}
+probes:
+  near: {kind: capture, of: h1-eth0}
+"""
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_data_of_the_flows_is_no_protocol_of_their_ports(decoder: str, tmp_path: Path) -> None:
+    file = tmp_path / "study.yaml"
+    file.write_text(OWN_FLOWS)
+    (planned,) = read_study(file).cases.values()
+    case = planned.case
+    assert opaque_ports(case) == (5201, 7000)  # and not that of HTTP
+    run = run_case(case, name="c", out=tmp_path)
+    capture = open_packets(
+        capture_path(run, "near"),
+        name="near",
+        epoch_ns=0,
+        decoder=choose_decoder(decoder),
+        opaque_ports=opaque_ports(case),
+    )
+    # By its first bytes datagram 4 was WireGuard, by its port the program's data Gryphon.
+    assert set(capture.table.texts["protocol"]) <= {"ICMP", "ICMPv6", "ARP", "TCP", "UDP"}

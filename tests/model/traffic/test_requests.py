@@ -168,6 +168,18 @@ def test_a_closed_loop_with_fresh_connections(make_case: MakeCase, tmp_path: Pat
     assert run.metrics["web.connections"] == run.metrics["web.requests"]
 
 
+def test_round_trips_per_minute_of_an_idle_path(make_case: MakeCase, tmp_path: Path) -> None:
+    of = flow(size="1", fresh=True, every_s=0.05, time_s=2.0)
+    run = played(make_case, tmp_path / "fresh", of)
+    assert run.metrics["web.rpm"] == pytest.approx(60 / 0.005, rel=0.02)
+    # An open connection needs one round trip, and a large response may need more.
+    for number, other in enumerate(
+        (dataclasses.replace(of, fresh=False), dataclasses.replace(of, size="100KB"))
+    ):
+        run = played(make_case, tmp_path / str(number), other)
+        assert "web.rpm" not in run.metrics
+
+
 def test_what_is_not_complete_at_the_end(make_case: MakeCase, tmp_path: Path) -> None:
     of = flow(size="100MB", clients=3, time_s=1.0, drain_s=1.0)
     run = played(make_case, tmp_path, of)

@@ -54,10 +54,12 @@ class Capture:
     Attributes:
         path: the file.
         name: what to call it in messages.
+        opaque_ports: ports of TCP and UDP whose data is of no protocol, whatever else has them.
     """
 
     path: Path
     name: str
+    opaque_ports: tuple[int, ...] = ()
 
     @property
     def version(self) -> str:
@@ -90,8 +92,15 @@ class Frame:
     link: int = ETHERNET
 
 
-def open_capture(path: Path, *, name: str | None = None) -> Capture:
+def open_capture(
+    path: Path, *, name: str | None = None, opaque_ports: tuple[int, ...] = ()
+) -> Capture:
     """Check whether a file is a capture.
+
+    Args:
+        path: the file.
+        name: what to call it in messages; by default the path.
+        opaque_ports: see `Capture`.
 
     Raises:
         InputError: there is none, it is too large, or it is something else.
@@ -107,7 +116,7 @@ def open_capture(path: Path, *, name: str | None = None) -> Capture:
         raise InputError(f"{called}: it has {size:,} bytes; at most {MAX_FILE_BYTES:,} are read")
     if magic not in _PCAP_MAGIC and magic != _PCAPNG_MAGIC:
         raise InputError(f"{called}: no capture: it begins neither as pcap nor as pcapng does")
-    return Capture(path=path, name=called)
+    return Capture(path=path, name=called, opaque_ports=opaque_ports)
 
 
 def frames_of(capture: Capture) -> Iterator[Frame]:

@@ -29,17 +29,21 @@ from longfat.analysis.packets.records import (
 from longfat.analysis.packets.streams import streams_of, time_sequence
 from longfat.analysis.packets.table import PacketTable
 from longfat.errors import InputError
+from longfat.execution.compile import server_ports
 from longfat.model.probes import Capture as CaptureProbe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from longfat.execution.runs import Run
+    from longfat.model.case import Case
 
 MAX_ROWS = 1000
 """So many packets a page of the list has."""
 
 _MAX_FILTERS = 20
+_LAST_SYSTEM_PORT = 1023  # RFC 6335, section 6
+_HTTP_PORTS = (3128, 8080, 8088)  # Wireshark's preference http.tcp.port
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -161,13 +165,22 @@ def open_packets(
     epoch_ns: int,
     decoder: decoders.Decoder,
     count: int = MAX_PACKETS,
+    opaque_ports: tuple[int, ...] = (),
 ) -> DecodedCapture:
     """Decode a capture, or so many of its first packets, at least one.
+
+    Args:
+        path: the file.
+        name: what to call it in messages.
+        epoch_ns: the time stamp from which time is counted, in nanoseconds since 1970.
+        decoder: what decodes it.
+        count: at most so many packets are decoded.
+        opaque_ports: see `Capture`; those of a run are `opaque_ports`.
 
     Raises:
         InputError: it is none, or cannot be decoded within the limits.
     """
-    capture = open_capture(path, name=name)
+    capture = open_capture(path, name=name, opaque_ports=opaque_ports)
     version = capture.version
     table = decoders.decode(capture, decoder=decoder, count=count)
     return DecodedCapture(
@@ -178,6 +191,24 @@ def open_packets(
 def captures_of(run: Run) -> dict[str, str]:
     """Return the captures of a run: the interface of each, by the probe's name."""
     return {probe.name: probe.of for probe in run.case.probes_of(CaptureProbe)}
+
+
+def opaque_ports(case: Case) -> tuple[int, ...]:
+    """Return the ports of a case's flows whose data is of no protocol that a decoder knows.
+
+    A decoder names a protocol by the port, or by the first bytes: a datagram of cbr was
+    WireGuard, and a program at port 7000 Gryphon. A program may speak the protocol of a
+    well-known port.
+    """
+    ports = server_ports(case)
+    programs = {flow.name: flow.port for flow in case.programs}
+    opaque = [port for name, port in ports.items() if name not in programs]
+    opaque += [port for port in programs.values() if port and not _is_well_known(port)]
+    return tuple(sorted(set(opaque)))
+
+
+def _is_well_known(port: int) -> bool:
+    return port <= _LAST_SYSTEM_PORT or port in _HTTP_PORTS
 
 
 def capture_path(run: Run, probe: str) -> Path:

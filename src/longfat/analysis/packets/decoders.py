@@ -212,7 +212,13 @@ def _run_tshark(
     capture: Capture, options: Sequence[str], out: IO[bytes], errors: IO[bytes]
 ) -> int | None:
     # -n disables name resolution; the sandbox has none either.
-    command = ["tshark", "-n", "-r", f"{HANDOVER}/{_CAPTURE}", *options]
+    opaque = [
+        word
+        for port in capture.opaque_ports
+        for transport in ("tcp", "udp")
+        for word in ("-d", f"{transport}.port=={port},data")
+    ]
+    command = ["tshark", "-n", "-r", f"{HANDOVER}/{_CAPTURE}", *opaque, *options]
     with sandboxed_program(
         command, shown={_CAPTURE: capture.path}, limits=_LIMITS, stdout=out, stderr=errors
     ) as process:

@@ -39,10 +39,10 @@ MULTIPATH_LINE = "sysctl -w " + " ".join(
 """What lets a host choose among next hops by addresses and ports, and not by addresses alone.
 
 Policy 1 is meant for that, but prefers a hash that comes with a packet to one of its headers. A
-veth pair leaves the sender's with it, and a connection that drops packets in its own queue has been
-seen to have several: it changes its path (`tests/belief/test_multipath.py`). A router that is a
-computer of its own never sees that hash. Policy 3 looks at the packet alone; the fields are source and destination address, protocol, source
-and destination port (ip-sysctl).
+veth pair leaves the sender's with it, and a connection that drops packets in its own queue has
+been seen to have several: it changes its path (`tests/belief/test_multipath.py`). A router that
+is a computer of its own never sees that hash. Policy 3 looks at the packet alone; the fields are
+source and destination address, protocol, source and destination port (ip-sysctl).
 """
 
 _OFFLOADS = "ethtool -K "

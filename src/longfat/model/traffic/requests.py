@@ -20,6 +20,7 @@ from longfat.model.spread import quantile
 from longfat.model.traffic.bulk import congestion_field
 from longfat.model.traffic.flow import Flow, Process, our_process, read_report
 from longfat.model.units import parse_size_bytes
+from longfat.theory.responsiveness import foreign_rpm
 
 MODULE = "longfat.guest.requests"
 """What does it in a machine."""
@@ -37,6 +38,7 @@ _PACKET_CPU_S, _PACKET_BYTES = 30e-6, 1448
 _MAX_BPS = 1e9  # what a closed loop is taken to carry at most
 _ROUND_S = 0.02  # and how long its responses take
 _DRAIN_S = 10.0
+_MAX_RPM_BYTES = 1000  # in one segment
 
 
 def _size_problem(text: str) -> str | None:
@@ -124,6 +126,15 @@ class Requests(Flow):
             "above 10 MB, 99th percentile",
             "99th percentile",
             of=" of sizes above 10 MB",
+        ),
+        Metric(
+            "rpm",
+            Unit.COUNT,
+            "round trips per minute",
+            _source(
+                "60 / (TM / 2), where TM is the mean of (end - start) / 1e9 without the largest "
+                "5 %; of fresh connections with responses of up to 1000 bytes"
+            ),
         ),
         _slowdown("slowdown_mean", "slowdown, mean", "mean"),
         _slowdown("slowdown_p50", "slowdown, median", "median"),
@@ -339,6 +350,10 @@ class Requests(Flow):
         for name, (_, is_of) in CLASSES.items():
             those = [one for one in done if is_of(one.size_bytes)]
             found |= _times(f"{name}_", those, ("mean", "p99"))
+        times_s = sorted(one.took_s for one in done if one.took_s)
+        # A larger response may take more round trips than the one of the request.
+        if self.fresh and times_s and all(one.size_bytes <= _MAX_RPM_BYTES for one in every):
+            found["rpm"] = foreign_rpm(times_s)
         return found
 
     def compare(self, raw: Path, *, rate_bps: float, rtt_s: float) -> dict[str, float]:

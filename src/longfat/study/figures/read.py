@@ -271,7 +271,7 @@ class _Reader:
         return unit
 
     def _is_kernel(self, parameter: str) -> bool:
-        """Return whether it is the cases' kernel; its versions are no scale: 6.12 is after 6.2."""
+        """Return whether it is the cases' kernel; versions are no scale: 6.12 is after 6.2."""
         texts = [row.settings[parameter].text for row in self._rows.grid]
         return texts == list(self._kernels)
 

@@ -36,6 +36,7 @@ class Parts:
         flows: by name, or a comment by a key that begins with `#`.
         layout: places in pixels.
         groups: nodes, by the name of their group.
+        more: further lines of the study, such as its probes and cases.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Parts:
     flows: Mapping[str, str]
     layout: Mapping[str, tuple[int, int]]
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,7 @@ class Template(ABC):
             f"  {value}" if name.startswith("#") else f"  {name}: {value}"
             for name, value in parts.flows.items()
         ]
+        lines += parts.more
         lines += ["", "# Positions of the nodes in a drawing, in pixels."]
         lines += ["layout:", *(f"  {name}: [{x}, {y}]" for name, (x, y) in parts.layout.items())]
         if parts.groups:
