@@ -72,6 +72,7 @@ EXPLANATION = (
         "architecture",
         "fidelity",
         "reproduced",
+        "practice",
         "limits",
         "performance",
         "security",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.study.templates import TEMPLATES
+from longfat.study.templates import TEMPLATES, practice_networks
 from tests.command import longfat
 
 
@@ -35,5 +35,5 @@ def test_mistakes_end_with_2_and_files_are_not_written_over(tmp_path: Path) -> N
 
 def test_the_templates_are_listed(tmp_path: Path) -> None:
     listed = json.loads(longfat("new", "--json", cwd=tmp_path).stdout)
-    assert [one["name"] for one in listed] == list(TEMPLATES)
+    assert [one["name"] for one in listed] == [*TEMPLATES, *practice_networks()]
     assert "parking-lot" in longfat("new", cwd=tmp_path).stdout
