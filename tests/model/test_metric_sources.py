@@ -38,7 +38,9 @@ MEASURED: tuple[type[Flow | Probe], ...] = (
 
 
 def _sources(measured: type[Flow | Probe] | Program) -> Iterator[tuple[str, MetricSource]]:
-    for metric in measured.metrics:  # type: ignore[union-attr]
+    # A sampling probe has metrics of its own for each of several targets.
+    metrics = getattr(measured, "target_metrics", None) or measured.metrics
+    for metric in metrics:  # type: ignore[union-attr]
         assert metric.source is not None, f"{metric.name} has no source"
         yield metric.name, metric.source
 
