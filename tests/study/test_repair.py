@@ -72,7 +72,7 @@ def test_what_was_written_stays_where_it_does_no_harm() -> None:
 @pytest.mark.parametrize("name", [name for name in TEMPLATES if name != "home"])
 def test_nothing_is_repaired_where_nothing_is_wrong(name: str) -> None:
     whole = parse_study(make_template(TEMPLATES[name], {}).text(), name=name)
-    found = whole.cases["default"].case.network
+    found = next(iter(whole.cases.values())).case.network
     assert unreached(found) == []
     assert repair(found) == []
 

@@ -95,7 +95,8 @@ def test_probes_and_claims_take_it_as_they_take_iperf3(tmp_path: Path) -> None:
             "udp: yes",
             "9:27: flows.x.udp",
             "unknown field 'udp' (there are: transfer, time, bytes, parallel, reverse, rate, "
-            "congestion, window, mss, interval, start, start_spread, after)",
+            "congestion, window, mss, interval, start, start_spread, after, expect, "
+            "limit, address)",
         ),
     ],
 )

@@ -115,7 +115,11 @@ class PolicerKind(Kind[Policer]):
         fields = fields_of(Policer)
         return {
             "type": "object",
-            "properties": {key: field.kind.schema() for key, field in fields.items()},
+            "properties": {
+                # A grid's parameter may stand for a value.
+                key: {"anyOf": [field.kind.schema(), {"type": "string", "pattern": r"\$<.*>"}]}
+                for key, field in fields.items()
+            },
             "required": list(fields),
             "additionalProperties": False,
         }
