@@ -234,3 +234,15 @@ def test_fq_paces_frames_at_its_rate() -> None:
     assert count == 90
     # Its first quantum of ten packets is not paced.
     assert last - first == pytest.approx(80 * FRAME_BYTES * 8e9 / 970e6, rel=0.01)
+
+
+@pytest.mark.parametrize("queue", ["cake", "cake bandwidth 50mbit", "cake split-gso ack-filter"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_cake_splits_packets_in_its_queue(kernel: str, queue: str) -> None:
+    """What it leaves in a packet's control block must not be read as the time of its arrival."""
+    with Network(kernel=kernel, seed=1) as net:
+        h1, h2 = net.host("h1"), net.host("h2")
+        net.link(h1, h2, rate="100mbit", delay="5ms", qdisc=queue)
+        rate_bps = h1.start("transfer", h2, time=3).result()["receiver_bps"]
+    expected_bps = 50e6 if "50mbit" in queue else 100e6
+    assert 0.88 * expected_bps < rate_bps < 0.97 * expected_bps
