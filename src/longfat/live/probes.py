@@ -34,7 +34,7 @@ from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes import capture as packets
 from longfat.model.probes import queue as queues
 from longfat.model.probes import rate as rates
-from longfat.model.probes import tcp as sockets
+from longfat.model.probes import tcp_sockets as sockets
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
 from longfat.model.probes.columns import Column, make_table
 from longfat.model.probes.samples import UNREADABLE, Message, parse_samples

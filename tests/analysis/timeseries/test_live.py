@@ -26,7 +26,7 @@ from longfat.errors import MachineError
 from longfat.model.case import Case
 from longfat.model.probes import Tcp
 from longfat.model.probes.samples import SampleStream, parse_samples
-from longfat.model.probes.tcp import find_ends
+from longfat.model.probes.tcp_sockets import find_ends
 from longfat.model.traffic import Iperf3
 from longfat.model.traffic.iperf3 import read_report
 from tests.analysis.timeseries.conftest import DATA, Growing

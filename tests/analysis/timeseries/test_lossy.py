@@ -13,7 +13,7 @@ from longfat.analysis.timeseries.quantities import ArrivedBytes
 from longfat.analysis.timeseries.sources import tcp_samples
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import Run, load_run
-from longfat.model.probes import tcp
+from longfat.model.probes import tcp_sockets
 from longfat.model.probes.samples import read_samples
 from longfat.study.read import parse_study
 
@@ -42,11 +42,11 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_what_has_arrived_is_what_was_acknowledged_and_sacked(lossy: Run) -> None:
-    ends = tcp.find_ends(lossy.case.flows, lossy.raw)
+    ends = tcp_sockets.find_ends(lossy.case.flows, lossy.raw)
     streams: dict[int, ArrivedBytes] = defaultdict(ArrivedBytes)
     holes = 0
-    for row in tcp.decode(read_samples(lossy.raw / "tcp.samples"), ends):
-        if row["end"] != "sender" or row["state"] == tcp.ENDED:
+    for row in tcp_sockets.decode(read_samples(lossy.raw / "tcp.samples"), ends):
+        if row["end"] != "sender" or row["state"] == tcp_sockets.ENDED:
             continue
         holes += row["sacked_packets"] > 0
         arrived = row["bytes_acked"] + row["sacked_packets"] * row["mss_bytes"]

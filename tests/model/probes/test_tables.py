@@ -19,7 +19,8 @@ from longfat.errors import MachineError
 from longfat.model.probes import Capture, Probe, Queue, Rate, Tcp
 from longfat.model.probes.probe import MAX_SEPARATE
 from longfat.model.probes.queue import the_queue, waiting_handles
-from longfat.model.probes.tcp import ENDED, alive
+from longfat.model.probes.tcp import alive
+from longfat.model.probes.tcp_sockets import ENDED
 from longfat.model.traffic import Iperf3
 from tests.paths import TESTS
 

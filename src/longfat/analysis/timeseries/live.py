@@ -25,7 +25,7 @@ from longfat.errors import MachineError
 from longfat.execution.compile import server_ports
 from longfat.model.flow_path import queue_limits
 from longfat.model.network import shaped_interfaces
-from longfat.model.probes import Queue, Tcp, queue, tcp
+from longfat.model.probes import Queue, Tcp, queue, tcp_sockets
 from longfat.model.probes.samples import UNREADABLE, SampleStream
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class FlowSockets:
     def __init__(self, flows: Mapping[tuple[str, int], Bulk], seen: Mapping[str, FlowSeen]) -> None:
         self._flows = flows
         self._seen = seen
-        self._ends: tcp.Ends = {}  # the number of a stream is its client's port
+        self._ends: tcp_sockets.Ends = {}  # the number of a stream is its client's port
         # When each connection was first seen, and what it has moved, by its client's port.
         self._first_s: dict[str, dict[int, float]] = {flow.name: {} for flow in flows.values()}
         self._moved_bytes: dict[str, dict[int, int]] = {flow.name: {} for flow in flows.values()}
@@ -232,12 +232,12 @@ class FlowSockets:
     def add(self, time_s: float, messages: list[Message]) -> None:
         """Add a sample: its messages from all hosts."""
         for message in messages:
-            local, remote = tcp.ports_of(message)
+            local, remote = tcp_sockets.ports_of(message)
             flow = self._flows.get((message.source.node, local))
             if flow is not None and remote:  # a listening socket has no client
                 self._first_s[flow.name].setdefault(remote, time_s)
-                tcp.add_stream(flow, remote, local, stream=remote, ends=self._ends)
-        rows = list(tcp.decode(messages, self._ends))
+                tcp_sockets.add_stream(flow, remote, local, stream=remote, ends=self._ends)
+        rows = list(tcp_sockets.decode(messages, self._ends))
         for flow in self._flows.values():
             self._add_flow(flow, time_s, [row for row in rows if row["flow"] == flow.name])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from longfat.model.probes.tcp import ENDED
+from longfat.model.probes.tcp_sockets import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,7 +115,7 @@ class ArrivedBytes:
         """Add a sample of the sending socket, and return the bytes that have arrived so far.
 
         Args:
-            row: the sample, with the columns of `longfat.model.probes.tcp`.
+            row: the sample, with the columns of `longfat.model.probes.tcp_sockets`.
         """
         acked, delivered = int(row["bytes_acked"]), row["delivered_packets"]
         beyond = 0

@@ -17,7 +17,7 @@ from longfat.analysis.timeseries.levels import CLASSFUL, class_rates_bps
 from longfat.analysis.timeseries.quantities import rate_bps
 from longfat.analysis.timeseries.states import FlowState, QueueState
 from longfat.errors import MachineError
-from longfat.model.probes import queue, rate, tcp
+from longfat.model.probes import queue, rate, tcp_sockets
 from longfat.model.probes.samples import UNREADABLE, SampleStream
 from longfat.studio.live.series import SeriesInfo, SeriesUnit, series_info
 
@@ -283,11 +283,11 @@ class ProbeReader:
             self.installed_bps[interface] = limit_bps
 
     def _tcp(self, messages: list[Message]) -> Iterator[Point]:
-        for time_s, rows in self._samples(tcp.decode_sockets(messages)):
+        for time_s, rows in self._samples(tcp_sockets.decode_sockets(messages)):
             yield from self._ended(time_s - self._start_s)
             flows: dict[str, dict[Hashable, dict[str, Any]]] = {}
             for row in rows:
-                is_carrying = row["state"] in _CARRYING or row["state"] == tcp.ENDED
+                is_carrying = row["state"] in _CARRYING or row["state"] == tcp_sockets.ENDED
                 if not is_carrying or row["bytes_acked"] < _MIN_BYTES:
                     continue
                 key = (row["host"], row["local_port"], row["remote_address"], row["remote_port"])
