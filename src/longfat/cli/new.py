@@ -32,8 +32,8 @@ class _Templates(click.Group):
         del ctx
         if cmd_name in TEMPLATES:
             return _command(TEMPLATES[cmd_name])
-        found = practice_networks().get(cmd_name)
-        return None if found is None else _practice_command(found)
+        network = practice_networks().get(cmd_name)
+        return None if network is None else _practice_command(network)
 
 
 @click.group(cls=_Templates, invoke_without_command=True)

@@ -46,8 +46,10 @@ def called_addresses(network: Network, setup: Sequence[Command] = ()) -> dict[st
     if not setup or len(by_links) == len(names):
         return by_links
     typed = _typed_addresses(setup)
-    found = {name: by_links.get(name) or next(iter(typed.get(name, ())), None) for name in names}
-    return {name: address for name, address in found.items() if address is not None}
+    addresses = {
+        name: by_links.get(name) or next(iter(typed.get(name, ())), None) for name in names
+    }
+    return {name: address for name, address in addresses.items() if address is not None}
 
 
 def target_address(case: Case, flow: Flow) -> str:
@@ -66,43 +68,43 @@ def target_address(case: Case, flow: Flow) -> str:
 
 def _typed_addresses(setup: Sequence[Command]) -> dict[str, list[str]]:
     """Return the addresses that set-up lines give to hosts, by node."""
-    found: dict[str, list[str]] = {}
+    by_node: dict[str, list[str]] = {}
     for command in setup:
         if not _MAY_ADD.search(command.line):
             continue
         for part in _COMMANDS.split(command.line):
             for node, verb, address in _changes(command.node, part):
-                addresses = found.setdefault(node, [])
+                addresses = by_node.setdefault(node, [])
                 if verb != "add":
-                    found[node] = [one for one in addresses if one != address]
+                    by_node[node] = [one for one in addresses if one != address]
                 elif address not in addresses:
                     addresses.append(address)
-    return found
+    return by_node
 
 
 def _changes(node: str, line: str) -> Iterator[tuple[str, str, str]]:
     """Yield the node, `add` or `del`, and the address of a line that changes one."""
     try:
-        words = shlex.split(without_sudo(line.strip()))
+        arguments = shlex.split(without_sudo(line.strip()))
     except ValueError:
         return
-    if not words or words.pop(0).rpartition("/")[2] != "ip":
+    if not arguments or arguments.pop(0).rpartition("/")[2] != "ip":
         return
-    while words and words[0].startswith("-"):
-        option = words.pop(0)
-        if option in {"-n", "-netns"} and words:
-            node = words.pop(0)
-    if words[:2] == ["netns", "exec"] and len(words) > 3:
-        yield from _changes(words[2], shlex.join(words[3:]))
+    while arguments and arguments[0].startswith("-"):
+        option = arguments.pop(0)
+        if option in {"-n", "-netns"} and arguments:
+            node = arguments.pop(0)
+    if arguments[:2] == ["netns", "exec"] and len(arguments) > 3:
+        yield from _changes(arguments[2], shlex.join(arguments[3:]))
         return
-    if len(words) < 3 or words[0] not in {"a", "ad", "add", "addr", "addre", "addres", "address"}:
+    if len(arguments) < 3 or not "address".startswith(arguments[0]):
         return
-    verb = words[1]
+    verb = arguments[1]
     is_added = bool(verb) and any(known.startswith(verb) for known in _ADDS)
     if not is_added and not (len(verb) > 0 and "delete".startswith(verb)):
         return
     before = ""
-    for word in words[2:]:
+    for word in arguments[2:]:
         address = None if before in _OTHER_ADDRESSES else _address(word)
         if address is not None:
             yield node, "add" if is_added else "del", address

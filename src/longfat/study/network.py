@@ -326,7 +326,7 @@ def _untagged(node: Node | None) -> str | None:
 def _in_vlans(node: Node | None) -> tuple[VlanAddress, ...]:
     if node is None or not node.is_mapping:
         return ()
-    found = []
+    addresses = []
     for key, value in node.items(_VLAN_ADDRESSES):
         if key.text == _UNTAGGED:
             continue
@@ -334,8 +334,8 @@ def _in_vlans(node: Node | None) -> tuple[VlanAddress, ...]:
             vlan = VLAN.parse(key.text)
         except InputError as error:
             raise InputError(error.message, place=key.place) from None
-        found.append(VlanAddress(vlan=vlan, address=read_address(value)))
-    return tuple(found)
+        addresses.append(VlanAddress(vlan=vlan, address=read_address(value)))
+    return tuple(addresses)
 
 
 _TUNNEL = "a tunnel as [HOST, HOST, {kind: gre, addresses: {HOST: ADDRESS, HOST: ADDRESS}}]"

@@ -20,7 +20,7 @@ from longfat.errors import InputError, MachineError
 from longfat.model.flow_path import sender_and_receiver
 from longfat.model.flow_path.setting_warnings import ECN_CONTROLS
 from longfat.model.metric import Unit
-from longfat.model.probes.tcp import ACCURATE_ECN, CLASSIC_ECN
+from longfat.model.probes.tcp_sockets import ACCURATE_ECN, CLASSIC_ECN
 from longfat.model.traffic import Bulk
 from longfat.model.units import format_quantity
 
@@ -45,7 +45,7 @@ class Diagnosis:
         flow: the flow's name.
         title: who sends to whom, and how.
         certain: it is read from the kernel's own clocks, and not inferred.
-        limit: what limited it most of the time; None where nothing can (UDP).
+        limit: what limited it most of the time; None where nothing can (UDP), or nothing is known.
         duration_s: how long data flowed, in seconds.
         seconds: seconds by limit; they sum to the duration.
         spans: what ruled from when to when; times count from the first data.
@@ -57,14 +57,14 @@ class Diagnosis:
 
     flow: str
     title: str
-    certain: bool
-    limit: Limit | None
-    duration_s: float
-    seconds: Mapping[Limit, float]
-    spans: tuple[Span, ...]
     verdict: str
     facts: tuple[Fact, ...]
     recommendation: Recommendation
+    certain: bool = True
+    limit: Limit | None = None
+    duration_s: float = 0.0
+    seconds: Mapping[Limit, float] = dataclasses.field(default_factory=dict)
+    spans: tuple[Span, ...] = ()
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -141,11 +141,6 @@ def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
     return Diagnosis(
         flow=flow.name,
         title=f"{flow.source} -> {flow.target}, {flow.tool}",
-        certain=True,
-        limit=None,
-        duration_s=0.0,
-        seconds={},
-        spans=(),
         verdict=f"{flow.name} failed after {time.end_s - time.start_s:.3g} s: {failure.reason}",
         facts=(
             Fact(
@@ -279,11 +274,6 @@ def _application(run: Run, flow: Flow) -> Diagnosis:
     return Diagnosis(
         flow=flow.name,
         title=f"{' -> '.join(sender_and_receiver(flow))}, {flow.tool}",
-        certain=True,
-        limit=None,
-        duration_s=0.0,
-        seconds={},
-        spans=(),
         verdict=found.verdict,
         facts=found.facts,
         recommendation=found.recommendation,
@@ -296,11 +286,6 @@ def _udp(run: Run, flow: Bulk) -> Diagnosis:
     return Diagnosis(
         flow=flow.name,
         title=f"{' -> '.join(sender_and_receiver(flow))}, UDP",
-        certain=True,
-        limit=None,
-        duration_s=0.0,
-        seconds={},
-        spans=(),
         verdict=f"{flow.name} is UDP, which has no window that could be diagnosed: "
         f"{found.sentence}",
         facts=found.facts,

@@ -111,8 +111,8 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         NotUnderstoodError: a set-up line shapes the path in a form that cannot
             be read with certainty.
     """
-    there = _shapings(case, flow)
-    limits = [(place, s.rate_bps) for place, s in there if s.rate_bps is not None]
+    shapings = _shapings(case, flow)
+    limits = [(place, s.rate_bps) for place, s in shapings if s.rate_bps is not None]
     if not limits:
         return None
     crossing = _crossing(case.network, case.bulk_flows)
@@ -127,7 +127,7 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
     policed_bps = _policed_bps(case.network).get(interface)
     is_policed = policed_bps is not None and policed_bps <= rate_bps
     loss = 0.0
-    for _, one in there:
+    for _, one in shapings:
         loss += one.loss - loss * one.loss
     return Bottleneck(
         node=node,

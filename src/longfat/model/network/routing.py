@@ -100,15 +100,15 @@ def follow_back(
 
     Args and errors are those of `trace_route`.
     """
-    there = trace_route(network, source, target, address=address)
+    path = trace_route(network, source, target, address=address)
     known = _map_of(network)
-    origin = known.origin(source, known.address_of(target, address)) if there else None
+    origin = known.origin(source, known.address_of(target, address)) if path else None
     if origin is None:
         return trace_route(network, target, source)
     # Each router that translates on the path is first the destination of the reply.
     hosts = {host.name: host for host in network.hosts}
     targets = [(source, origin)]
-    for node, interface in there[1:]:
+    for node, interface in path[1:]:
         if node in hosts and hosts[node].nat:
             outside = known.addresses.get(interface)
             if outside is not None and interface == network.outside_interface(hosts[node]):
@@ -330,11 +330,11 @@ class _Map:
         candidates = [ipaddress.ip_address(given)] if given else self._ordered(tunnel.b)
         for at_b in candidates:
             with suppress(NoRouteError):
-                there = self.follow(tunnel.a, tunnel.b, at_b)
-                own = tunnel.a_endpoint or str(self.addresses[there[0][1]])
+                forth = self.follow(tunnel.a, tunnel.b, at_b)
+                own = tunnel.a_endpoint or str(self.addresses[forth[0][1]])
                 back = self.follow(tunnel.b, tunnel.a, ipaddress.ip_address(own))
                 if given or self.addresses.get(back[0][1]) == at_b:
-                    return own, str(at_b), [*there, *back]
+                    return own, str(at_b), [*forth, *back]
         called = self.host_addresses
         own, peer = tunnel.a_endpoint or called[tunnel.a], given or called[tunnel.b]
         return own, peer, follow_links(self._network, tunnel.a, tunnel.b) or []
@@ -365,7 +365,7 @@ class _Map:
     def _routes(self, here: str, address: Address) -> list[tuple[_End, Address]]:
         """Return where a packet may leave a host, and the neighbour it is handed to there."""
         ends = [(end, end.address.network) for end in self._leaving.get(here, ()) if end.address]
-        found = [(net.prefixlen, 1, [(end, address)]) for end, net in ends if address in net]
+        candidates = [(net.prefixlen, 1, [(end, address)]) for end, net in ends if address in net]
         for route in self._hosts[here].routes:
             via = ipaddress.ip_address(route.via)
             if route.to == "default":
@@ -377,11 +377,11 @@ class _Map:
             near = [next(((end, hop) for end, net in ends if hop in net), None) for hop in hops]
             reached = [step for step in near if step is not None]
             if matches and reached:
-                found.append((length, 0, reached))
-        if not found:
+                candidates.append((length, 0, reached))
+        if not candidates:
             raise NoRouteError(f"{here} has no route to {address}")
         # The longest prefix; of two that are equal, the network that the host is on.
-        return max(found, key=lambda entry: entry[:2])[2]
+        return max(candidates, key=lambda entry: entry[:2])[2]
 
     def _cross(
         self, start: _End, neighbour: Address, handed: list[Handover] | None

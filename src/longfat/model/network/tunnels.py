@@ -110,10 +110,10 @@ class TunnelEnd:
     def lines(self) -> tuple[str, ...]:
         """The lines that make the interface, without the word `ip`."""
         outer = f" local {self.endpoint} remote {self.peer_endpoint} ttl {_TTL}"
-        words = f"type {self.kind}" + ("" if self.kind == WIREGUARD else outer)
+        kind = f"type {self.kind}" + ("" if self.kind == WIREGUARD else outer)
         sure = " nodad" if ":" in self.address else ""
         return (
-            f"link add {self.interface} mtu {self.mtu_bytes} {words}",
+            f"link add {self.interface} mtu {self.mtu_bytes} {kind}",
             f"addr add {self.address} dev {self.interface}{sure}",
             f"link set {self.interface} up",
         )
