@@ -115,6 +115,62 @@ def test_the_marks_of_sockets_are_those_of_the_queue(
     assert by_acks < metrics["tcp.ecn_delivered_packets"]
 
 
+RED = "red limit 250000 min 20000 max 60000 avpkt 1000 burst 28 bandwidth 50mbit"
+CHOKE = "choke limit 1000 min 20 max 60 avpkt 1000 burst 28 bandwidth 50mbit"
+QUEUES = [
+    ("bfifo limit 250000", False),
+    ("cake", True),
+    (CHOKE, False),
+    (f"{CHOKE} ecn", True),
+    ("codel", False),
+    ("codel ecn", True),
+    ("fq", False),
+    ("fq ce_threshold 5ms", True),
+    ("fq_codel", True),
+    ("fq_pie", False),
+    ("fq_pie ecn", True),
+    ("hhf", False),
+    ("pie", False),
+    ("pie ecn", True),
+    (RED, False),
+    (f"{RED} ecn", True),
+    ("sfb", True),
+    ("sfq", False),
+]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "qdisc", "marks"),
+    [
+        *((kernel, *queue) for kernel in KERNELS for queue in QUEUES),
+        (KERNELS[-1], "dualpi2", True),
+    ],
+)
+@pytest.mark.slow
+def test_which_queues_mark(kernel: str, qdisc: str, marks: bool, tmp_path: Path) -> None:
+    link = LinkImpairments(rate_bps=5 * 10**7, delay_s=0.01, qdisc=qdisc)
+    case = Case(
+        kernel=kernel,
+        network=Network(
+            hosts=(Host(name="h1", address="10.0.0.1/8"), Host(name="h2", address="10.0.0.2/8")),
+            switches=(),
+            links=(Link(a="h1", b="h2", a_to_b=link, b_to_a=link),),
+        ),
+        setup=(Command(node="h1", line=ECN), Command(node="h2", line=DCTCP)),
+        flows=(
+            # CHOKe drops a packet that meets one of its own flow in the queue, and marks others.
+            Transfer(
+                name="x", source="h1", target="h2", time_s=5.0, congestion="dctcp", parallel=8
+            ),
+        ),
+        probes=(Tcp(name="tcp", of=("x",), every_s=0.1),),
+        memory_bytes=512 << 20,
+    )
+    run = run_case(case, name="c", out=tmp_path)
+    assert (run.metrics["tcp.delivered_ce_packets"] > 0) is marks
+    assert (not list(setting_warnings(case))) is marks
+
+
 def test_without_ecn_there_are_no_marks_to_count(tmp_path: Path) -> None:
     case = Case(
         kernel="6.1",

@@ -1,9 +1,12 @@
 """Datagrams at a constant rate: one end of them, as a program of its own.
 
     cbr.py receive ADDRESS PORT COUNT
-    cbr.py send ADDRESS PORT COUNT INTERVAL_NS SIZE TRAFFIC_CLASS
-    cbr.py serve ADDRESS PORT COUNT INTERVAL_NS SIZE TRAFFIC_CLASS
+    cbr.py send ADDRESS PORT COUNT INTERVAL_NS SIZE TRAFFIC_CLASS [NAME]
+    cbr.py serve ADDRESS PORT COUNT INTERVAL_NS SIZE TRAFFIC_CLASS [NAME]
     cbr.py fetch ADDRESS PORT COUNT INTERVAL_NS
+
+With a NAME the times between datagrams are random: exponentially distributed with the interval as
+their mean (a Poisson process), and dependent on LONGFAT_SEED in the environment and the name.
 
 Each datagram has its number, from 0, and the time at which it was sent, by the clock that all
 hosts of a machine share. After the last one the sender sends a few that say that it was the last;
@@ -32,8 +35,10 @@ import _socket
 import signal
 import struct
 import time
+from collections.abc import Iterator
 
 from longfat.guest import system
+from longfat.guest.sizes import Draws
 
 _HEADER = struct.Struct("<qq")
 _LAST, _REQUEST = -1, -2
@@ -59,13 +64,14 @@ def main(words: list[str]) -> None:
         elif words[0] == "fetch":
             print(_fetch(socket, target, count, int(words[4])))
         else:
-            every_ns, size, traffic_class = map(int, words[4:])
+            every_ns, size, traffic_class = map(int, words[4:7])
+            times_ns = _times_ns(every_ns, name=words[7] if len(words) > 7 else None)
             _set_traffic_class(socket, traffic_class)
             if words[0] == "send":
                 socket.connect(target)
-                print(_send(socket, count, every_ns, size))
+                print(_send(socket, count, times_ns, size))
             else:
-                print(_serve(socket, target, count, every_ns, size))
+                print(_serve(socket, target, count, times_ns, size))
     except OSError as error:
         sys.exit(f"{' '.join(words[:3])}: {error.strerror}")
 
@@ -82,19 +88,34 @@ def _set_traffic_class(socket: _socket.socket, traffic_class: int) -> None:
         socket.setsockopt(_socket.IPPROTO_IP, _socket.IP_TOS, traffic_class)
 
 
-def _send(socket: _socket.socket, count: int, every_ns: int, size: int) -> str:
+def _times_ns(every_ns: int, *, name: str | None) -> Iterator[int]:
+    """Return when each datagram is sent, from 0 for the first on, without an end.
+
+    Args:
+        every_ns: the time between two of them, or its mean.
+        name: what random times depend on beside the seed; None for equal times.
+    """
+    time_ns = 0.0
+    draws = name and Draws(f"{os.environ.get('LONGFAT_SEED', '1')} {name} times")
+    while True:
+        yield round(time_ns)
+        time_ns += draws.exponential(every_ns) if draws else every_ns
+
+
+def _send(socket: _socket.socket, count: int, times_ns: Iterator[int], size: int) -> str:
     """Send to the connected address; SIGTERM ends it early if `_serve` caught it."""
     fill = bytes(size - _HEADER.size)
     start_ns = time.monotonic_ns()
     sent = refused = 0
     try:
-        for number in range(count):
+        for number, time_ns in zip(range(count), times_ns):  # noqa: B905 (times have no end)
             if number:
-                system.sleep_until(start_ns + number * every_ns)
+                system.sleep_until(start_ns + time_ns)
             refused += not _sent(socket, _HEADER.pack(number, time.monotonic_ns()) + fill)
             sent += 1
+        end_ns = start_ns + next(times_ns)
         for number in range(_LAST_COUNT):
-            system.sleep_until(start_ns + count * every_ns + number * _LAST_GAP_NS)
+            system.sleep_until(end_ns + number * _LAST_GAP_NS)
             _sent(socket, _HEADER.pack(_LAST, 0))
     except _EndError:
         pass
@@ -120,7 +141,11 @@ def _sent(socket: _socket.socket, data: bytes) -> bool:
 
 
 def _serve(
-    socket: _socket.socket, address: tuple[str, int], count: int, every_ns: int, size: int
+    socket: _socket.socket,
+    address: tuple[str, int],
+    count: int,
+    times_ns: Iterator[int],
+    size: int,
 ) -> str:
     """Wait for a request, then send to its source."""
     signal.signal(signal.SIGTERM, _end)
@@ -133,7 +158,7 @@ def _serve(
     except _EndError:
         return '{"program": "longfat cbr", "end": "sender", "start_ns": 0, "sent": 0, "refused": 0}'
     socket.connect(source)
-    report = _send(socket, count, every_ns, size)
+    report = _send(socket, count, times_ns, size)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     return report
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,26 @@ def test_delays_are_exact(make_case: MakeCase, tmp_path: Path) -> None:
     assert run.metrics["call.loss"] == 0
     # All came, and so its ends did not wait.
     assert run.virtual_s < 3.2
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_datagrams_of_a_poisson_process_have_exponential_gaps(
+    reverse: bool, make_case: MakeCase, tmp_path: Path
+) -> None:
+    of = flow(time_s=4.0, interval_s=1e-3, poisson=True, reverse=reverse)
+    runs = [
+        played(make_case, tmp_path / name, of, root=(), seed=int(name[0]))
+        for name in ("1", "1b", "2")
+    ]
+    first, again, other = ([one.sent_ns for one in of.arrivals(run.raw)] for run in runs)
+    assert first == again
+    assert first != other
+    gaps_s = [(b - a) / 1e9 for a, b in itertools.pairwise(first)]
+    assert len(gaps_s) == 3999
+    # Mean and deviation of an exponential distribution are equal; each is known to 1 / sqrt(n).
+    assert statistics.mean(gaps_s) == pytest.approx(1e-3, rel=0.05)
+    assert statistics.stdev(gaps_s) == pytest.approx(1e-3, rel=0.08)
+    assert runs[0].metrics["call.received"] == of.count == 4000
 
 
 def test_in_reverse_the_way_back_counts(make_case: MakeCase, tmp_path: Path) -> None:

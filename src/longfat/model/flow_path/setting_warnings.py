@@ -57,15 +57,12 @@ def setting_warnings(case: Case) -> Iterator[tuple[int | None, str]]:
         The flow, by its number in the case, None for the network; and what is wrong and would
         be right.
     """
-    for kind, (since, newer) in _QDISCS_SINCE.items():
-        shapes = (shape for link in case.network.links for shape in (link.a_to_b, link.b_to_a))
-        used = any((shape.qdisc or "").split(" ")[0] == kind for shape in shapes)
-        if used and _series(case.kernel) < since:
-            yield (
-                None,
-                f"the qdisc {kind} is in Linux since {since[0]}.{since[1]}, and the kernel is"
-                f' {case.kernel}: write `kernel: "{newer}"`',
-            )
+    for kind, (since, newer) in missing_qdiscs(case).items():
+        yield (
+            None,
+            f"the qdisc {kind} is in Linux since {since[0]}.{since[1]}, and the kernel is"
+            f' {case.kernel}: write `kernel: "{newer}"`',
+        )
     for index, flow in enumerate(case.flows):
         if not isinstance(flow, Bulk):
             continue
@@ -79,6 +76,21 @@ def setting_warnings(case: Case) -> Iterator[tuple[int | None, str]]:
             yield from ((index, text) for text in _ecn_problems(case, flow))
         if flow.window_bytes is not None:
             yield from ((index, text) for text in _window_problems(case, flow.window_bytes))
+
+
+def missing_qdiscs(case: Case) -> dict[str, tuple[tuple[int, int], str]]:
+    """Return the kinds of qdisc of a case's links that its kernel does not have.
+
+    Returns:
+        For each kind, since which release Linux has it, and a series of the tests that does.
+    """
+    shapes = (shape for link in case.network.links for shape in (link.a_to_b, link.b_to_a))
+    used = {(shape.qdisc or "").split(" ")[0] for shape in shapes}
+    return {
+        kind: (since, newer)
+        for kind, (since, newer) in _QDISCS_SINCE.items()
+        if kind in used and _series(case.kernel) < since
+    }
 
 
 def _ecn_problems(case: Case, flow: Bulk) -> Iterator[str]:

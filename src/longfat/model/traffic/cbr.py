@@ -49,6 +49,7 @@ class Cbr(Flow):
             None for as much as makes the best call.
         dscp: the differentiated services code point of its packets.
         reverse: the target sends and the source receives.
+        poisson: the times between datagrams are random, with the interval as their mean.
     """
 
     tool: ClassVar[str] = "cbr"
@@ -184,6 +185,14 @@ class Cbr(Flow):
         help="the target sends and the source receives, from the source's request on",
         phrase="reversed",
     )
+    poisson: bool = declare(
+        Flag(),
+        default=False,
+        label="Poisson",
+        help="the times between datagrams are random, exponentially distributed with the interval "
+        "as their mean (a Poisson process), for queueing theory",
+        phrase="at random times",
+    )
 
     @classmethod
     def conflict(cls, given: Mapping[str, object]) -> tuple[str, str] | None:
@@ -230,6 +239,8 @@ class Cbr(Flow):
         client = [address, *server[1:]]
         gap = str(round(self.gap_s * 1e9))
         sends = [gap, str(self.size_bytes), str(self.dscp << 2)]
+        if self.poisson:
+            sends.append(self.name)
         server = ["serve", *server, *sends] if self.reverse else ["receive", *server]
         client = ["fetch", *client, gap] if self.reverse else ["send", *client, *sends]
         return (
