@@ -7,7 +7,7 @@ import contextlib
 from functools import partial
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
@@ -34,7 +34,7 @@ from longfat.study.check import proposed
 from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.file_reader import FileReader, FolderReader, no_files
 from longfat.study.schema import study_schema
-from longfat.study.templates import TEMPLATES, make_template
+from longfat.study.templates import TEMPLATES, make_template, practice_networks
 from longfat.study.text import read_text
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from longfat.studio.machine_queue import Member
     from longfat.studio.threads import StudyReader
     from longfat.studio.workspace import Workspace
-    from longfat.study.templates import Template
+    from longfat.study.templates import PracticeNetwork, Template
 
 
 def beside_of(body: RequestBody, workspace: Workspace) -> FileReader:
@@ -155,15 +155,17 @@ class TemplateParameter(TypedDict):
 
 
 class TemplateInfo(TypedDict):
-    """A topology with parameters.
+    """A study to begin with.
 
     Attributes:
+        kind: a template with parameters, or a network of practice, which has none.
         name: its name.
         title: its title.
         help: what it is.
         parameters: its parameters.
     """
 
+    kind: Literal["template", "practice"]
     name: str
     title: str
     help: str
@@ -392,19 +394,22 @@ async def _exported(request: Request, *, reader: StudyReader) -> Response:
 
 
 def from_template(name: str, values: dict[str, Any]) -> OpenedDocument:
-    """Return a template's study.
+    """Return the study of a template or a network of practice.
 
     Args:
-        name: the template.
+        name: the template, or the network.
         values: its parameters as they were typed, by key; the default for an empty one.
 
     Raises:
         InputError: there is no such template, or a parameter is invalid.
     """
+    networks = practice_networks()
+    if name in networks:
+        return unsaved_document(name, networks[name].text)
     if name not in TEMPLATES:
+        names = [*TEMPLATES, *networks]
         raise InputError(
-            f"there is no template {name!r}{nearest(name, TEMPLATES)} "
-            f"(there are: {listed(TEMPLATES)})"
+            f"there is no template {name!r}{nearest(name, names)} (there are: {listed(names)})"
         )
     given = {key: value for key, value in values.items() if value != ""}
     text = make_template(TEMPLATES[name], given).text()
@@ -414,6 +419,7 @@ def from_template(name: str, values: dict[str, Any]) -> OpenedDocument:
 def template_info(template: type[Template]) -> TemplateInfo:
     """Return a template's description."""
     return {
+        "kind": "template",
         "name": template.name,
         "title": template.title,
         "help": template.help,
@@ -430,16 +436,34 @@ def template_info(template: type[Template]) -> TemplateInfo:
     }
 
 
+def practice_info(network: PracticeNetwork) -> TemplateInfo:
+    """Return a description of a network of practice."""
+    return {
+        "kind": "practice",
+        "name": network.name,
+        "title": network.title,
+        "help": network.question,
+        "parameters": [],
+    }
+
+
 def template_routes() -> list[BaseRoute]:
     """Return the routes of templates."""
 
     async def templates(request: Request) -> Response:
         del request
-        return JSONResponse([template_info(template) for template in TEMPLATES.values()])
+        practice = await run_in_threadpool(practice_networks)
+        return JSONResponse(
+            [
+                *map(template_info, TEMPLATES.values()),
+                *map(practice_info, practice.values()),
+            ]
+        )
 
     async def made(request: Request) -> Response:
         body = await read_json(request)
-        return JSONResponse(from_template(body.name("template"), body.object("values")))
+        name, values = body.name("template"), body.object("values")
+        return JSONResponse(await run_in_threadpool(from_template, name, values))
 
     return [
         Route("/api/templates", templates, methods=["GET"]),

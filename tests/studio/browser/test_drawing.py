@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
+from longfat.study.templates import practice_networks
 from tests.studio.browser.acts import add, fill, flow, link, node, open_file, panel, tool
 from tests.studio.browser.conftest import Studio
 
@@ -233,6 +234,19 @@ def test_a_template_is_made_with_its_parameters(page: Page) -> None:
     expect(dialog).to_have_count(0)
     expect(node(page, "s3")).to_be_visible()
     assert "longfat new parking-lot" in yaml(page)
+
+
+def test_a_network_of_practice_is_made_with_its_question(page: Page) -> None:
+    page.get_by_role("button", name="File", exact=True).click()
+    page.get_by_role("menuitem", name="New from a template…").click()
+    dialog = page.get_by_role("dialog")
+    practice = dialog.get_by_role("group", name="Networks of practice")
+    expect(practice.get_by_role("radio")).to_have_count(len(practice_networks()))
+    practice.get_by_role("radio", name=re.compile("what does a timeout cost")).check()
+    dialog.get_by_role("button", name="Create").click()
+    expect(dialog).to_have_count(0)
+    expect(node(page, "tor")).to_be_visible()
+    assert "title: Fifteen answers at once" in yaml(page)
 
 
 def test_links_to_a_router_get_addresses_and_routes_in_one_step_of_undo(page: Page) -> None:

@@ -368,8 +368,10 @@ export interface TemplateParameter {
   default: string;
 }
 
-/** A topology with parameters. */
+/** A study to begin with. */
 export interface Template {
+  /** A template with parameters, or a network of practice, which has none. */
+  kind: "template" | "practice";
   /** Its name. */
   name: string;
   /** Its title. */

@@ -1,10 +1,15 @@
-/** A new study of a common topology, with its parameters. */
+/** A new study of a template, with its parameters, or of a network of practice. */
 
 import { useEffect, useState } from "react";
 import { getJson, errorMessage } from "../api/client";
 import type { Template } from "../api/types";
 import { Dialog } from "../app/Dialog";
 import { useDocuments } from "../documents/store";
+
+const GROUPS: { kind: Template["kind"]; title: string }[] = [
+  { kind: "template", title: "Topologies and measurements" },
+  { kind: "practice", title: "Networks of practice" },
+];
 
 export function TemplateDialog({ close }: { close: () => void }) {
   const [templates, setTemplates] = useState<Template[]>([]);
@@ -34,26 +39,35 @@ export function TemplateDialog({ close }: { close: () => void }) {
             .then(close, (error: unknown) => setProblem(errorMessage(error)));
         }}
       >
-        <div className="template-list" role="radiogroup" aria-label="Template">
-          {templates.map((one) => (
-            <label key={one.name} className={one.name === name ? "template template-chosen" : "template"}>
-              <input
-                type="radio"
-                name="template"
-                checked={one.name === name}
-                onChange={() => {
-                  setName(one.name);
-                  setProblem(null);
-                }}
-              />
-              <span>
-                <strong>{one.title}</strong>
-                <span className="dim">{one.help}</span>
-              </span>
-            </label>
+        <div className="template-groups">
+          {GROUPS.map(({ kind, title }) => (
+            <fieldset key={kind} className="template-group">
+              <legend>{title}</legend>
+              <div className="template-list">
+                {templates
+                  .filter((template) => template.kind === kind)
+                  .map((template) => (
+                    <label key={template.name} className={template.name === name ? "template template-chosen" : "template"}>
+                      <input
+                        type="radio"
+                        name="template"
+                        checked={template.name === name}
+                        onChange={() => {
+                          setName(template.name);
+                          setProblem(null);
+                        }}
+                      />
+                      <span>
+                        <strong>{template.title}</strong>
+                        <span className="dim">{template.help}</span>
+                      </span>
+                    </label>
+                  ))}
+              </div>
+            </fieldset>
           ))}
         </div>
-        {template !== undefined && (
+        {template !== undefined && template.parameters.length > 0 && (
           <div className="fields">
             {template.parameters.map(({ key, label, help, limits, default: usual }) => (
               <div key={key} className="field">
