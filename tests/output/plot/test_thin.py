@@ -1,5 +1,6 @@
 """Thinning may drop points, but nothing that would be seen."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -92,3 +93,23 @@ def test_a_band_keeps_its_widest() -> None:
     assert abs(thin.times_s[thin.high.argmax()] - 7.0) < 0.11
     assert len(thin.times_s) == len(thin.low) == len(thin.high) <= 500
     assert len(thin.parts[0].times_s) <= 500
+
+
+def test_of_many_missing_values_a_few_in_each_column_are_drawn() -> None:
+    missing_s = np.sort(np.random.default_rng(1).uniform(0, 20, 300_000))
+    line = Line(
+        label="call",
+        times_s=np.array([0.0, 20.0]),
+        values=np.array([1.0, 1.0]),
+        unit=Unit.SECONDS,
+        missing_s=missing_s,
+    )
+    kept_s = thin_line(line, columns=800).missing_s
+    assert kept_s is not None
+    assert len(kept_s) <= 200
+    # No part of the axis loses its crosses.
+    assert np.diff(kept_s).max() < 3 * 20 / 200
+    assert set(kept_s) <= set(missing_s)
+    few = thin_line(replace(line, missing_s=missing_s[:7]), columns=800)
+    assert few.missing_s is not None
+    assert list(few.missing_s) == list(missing_s[:7])

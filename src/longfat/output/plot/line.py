@@ -307,6 +307,7 @@ def _at(trace: Trace, times_s: Floats, *, steps: bool) -> Floats:
 
 
 _A_COLUMN = 5  # the maximum that a column keeps; fewer points than that need no thinning
+_CROSS_COLUMNS = 4  # a cross is some columns wide
 
 
 def thin_out(trace: Trace, *, columns: int) -> Trace:
@@ -338,6 +339,7 @@ def thin_line(line: Line, *, columns: int) -> Line:
     """Return a line, its band and its parts with the points that a picture needs."""
     main = thin_out(Trace(line.times_s, line.values), columns=columns)
     parts = tuple(thin_out(part, columns=columns) for part in line.parts)
+    line = replace(line, missing_s=_thin_times(line.missing_s, columns=columns // _CROSS_COLUMNS))
     if line.low is None or line.high is None or len(main.times_s) == len(line.times_s):
         return replace(
             line,
@@ -357,6 +359,13 @@ def thin_line(line: Line, *, columns: int) -> Line:
         low[here] = _least(line.low[first:last])
         high[here] = -_least(-line.high[first:last])
     return replace(line, times_s=main.times_s, values=main.values, parts=parts, low=low, high=high)
+
+
+def _thin_times(times_s: Floats | None, *, columns: int) -> Floats | None:
+    """Return the first of the times that fall into each column, if there are more than columns."""
+    if times_s is None or len(times_s) <= columns:
+        return times_s
+    return times_s[[first for first, _ in _columns(times_s, columns)]]
 
 
 def _least(values: Floats) -> float:
