@@ -76,6 +76,11 @@ def test_json_stream_is_the_same_report(tmp_path: Path) -> None:
     path = tmp_path / "stream.json"
     path.write_text("\n".join(lines) + "\n")
     assert read_any_report(path).streams == read_any_report(DATA / "tcp.json").streams
+    path.write_text("\n\n".join(["$ iperf3 -c h2 --json-stream", *lines, ""]))
+    assert read_any_report(path).streams == read_any_report(DATA / "tcp.json").streams
+    path.write_text("\n".join([*lines, *lines]))
+    with pytest.raises(InputError, match=rf"stream\.json:{len(lines) + 1}: several reports"):
+        read_any_report(path)
     path.write_text("\n".join([*lines[:3], "{}", lines[3]]))
     with pytest.raises(InputError, match=r"stream\.json:4: not an event"):
         read_any_report(path)
@@ -86,6 +91,14 @@ def test_json_stream_is_the_same_report(tmp_path: Path) -> None:
     path.write_text('{"event":"error","data":"unable to connect to server: Connection refused"}\n')
     with pytest.raises(InputError, match=r"the test failed.*Connection refused"):
         read_any_report(path)
+
+
+@pytest.mark.parametrize("before", ["", "warning: Ignoring nonsense\n\n"])
+@pytest.mark.parametrize("behind", ["", "\niperf Done.\n", "iperf3: interrupt"])
+def test_other_text_in_the_file_is_passed_over(tmp_path: Path, before: str, behind: str) -> None:
+    path = tmp_path / "out.json"
+    path.write_text(before + TCP + behind)
+    assert read_any_report(path).streams == read_any_report(DATA / "tcp.json").streams
 
 
 @pytest.mark.parametrize(
@@ -107,7 +120,7 @@ def test_json_stream_is_the_same_report(tmp_path: Path) -> None:
         ("hello", "not JSON: it starts with 'hello'"),
         ("x" * 100, "it starts with 'xxxx"),
         (TCP + TCP, "several reports, one behind the other"),
-        (TCP + "iperf Done.", "there is text after the JSON: 'iperf Done.'"),
+        (f"iperf3: error - {'x' * 60} refused\n", "refused'"),
         ('{"start": {}, "intervals": [], "end": {}}', "without any interval"),
         ('{"intervals": [{"streams": [{"socket": 1}]}]}', "[0].streams[0].start: is missing"),
         ('{"intervals": [{"streams": {}}], "start": 3}', "[0].streams: found an empty object"),

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 _RIGHT = "expected what `iperf3 -J` prints"
 _MAX_QUOTE_LENGTH = 40
+_MAX_MESSAGE_LENGTH = 300  # of iperf3's own errors, which say what is wrong
+_SEVERAL = (
+    "several reports, one behind the other, as a server writes that serves several tests, or a "
+    "shell by `>>`; put each into a file of its own"
+)
 _MAX_VALUE = 2.0**63
 
 
@@ -129,6 +134,9 @@ def _text(path: Path) -> str:
 
 
 def _decoded(path: Path, text: str) -> Any:
+    # What else was printed into the file, before the report or behind it, is passed over.
+    begin = re.search(r"^\{", text, re.MULTILINE)
+    text = text if begin is None else text[begin.start() :]
     decoder = json.JSONDecoder()
     try:
         data, end = decoder.raw_decode(text)
@@ -140,15 +148,9 @@ def _decoded(path: Path, text: str) -> Any:
         raise InputError(f"{path}: not iperf3's JSON: {error}; {_RIGHT}") from None
     if isinstance(data, dict) and "event" in data:
         return _from_stream(path, text)
-    if end == len(text):
-        return data
-    rest = text[end:].strip()
-    if rest.startswith("{"):
-        raise InputError(
-            f"{path}: several reports, one behind the other, as a server writes that serves "
-            "several tests; put each into a file of its own"
-        )
-    raise InputError(f"{path}: there is text after the JSON: {_quote(rest)}; {_RIGHT}")
+    if re.search(r"^\{", text[end:], re.MULTILINE) or text[end:].lstrip().startswith("{"):
+        raise InputError(f"{path}: {_SEVERAL}")
+    return data
 
 
 def _from_stream(path: Path, text: str) -> dict[str, Any]:
@@ -156,6 +158,8 @@ def _from_stream(path: Path, text: str) -> dict[str, Any]:
     found: dict[str, Any] = {"intervals": []}
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
         try:
             event = json.loads(line)
             kind, data = event["event"], event["data"]
@@ -169,6 +173,8 @@ def _from_stream(path: Path, text: str) -> dict[str, Any]:
             raise InputError(
                 f"{path}:{number}: not an event of iperf3's --json-stream: {_quote(line)}"
             ) from None
+        if kind == "start" and "start" in found:
+            raise InputError(f"{path}:{number}: {_SEVERAL}")
         if kind == "interval":
             found["intervals"].append(data)
         else:
@@ -178,7 +184,8 @@ def _from_stream(path: Path, text: str) -> dict[str, Any]:
 
 def _not_json(text: str, error: json.JSONDecodeError) -> str:
     if text.startswith(("Connecting to host", "-----", "Server listening", "iperf3:")):
-        return f"iperf3's output for people, not JSON: {_quote(text)}"
+        quoted = _quote(text, max_length=_MAX_MESSAGE_LENGTH)
+        return f"iperf3's output for people, not JSON: {quoted}"
     if not text.startswith(("{", "[")):
         return f"not JSON: it starts with {_quote(text)}"
     # What is wrong of a text that was cut is at its end, or where its last word starts.
@@ -196,6 +203,6 @@ def _shape(data: Any) -> str:
     return names.get(type(data), "a number")
 
 
-def _quote(text: str) -> str:
-    line = text.splitlines()[0]
-    return repr(line if len(line) <= _MAX_QUOTE_LENGTH else line[:_MAX_QUOTE_LENGTH] + "...")
+def _quote(text: str, *, max_length: int = _MAX_QUOTE_LENGTH) -> str:
+    line = text.strip().splitlines()[0]
+    return repr(line if len(line) <= max_length else line[:max_length] + "...")

@@ -125,9 +125,18 @@ def read_reports(paths: Sequence[Path]) -> list[AnyReport]:
     """Read reports of iperf3, each once.
 
     Raises:
-        InputError: one of them cannot be read; nothing is drawn of the others then.
+        InputError: some of them cannot be read, each with a line; nothing is drawn of the
+            others then.
     """
-    return [read_any_report(path) for path in dict.fromkeys(paths)]
+    reports, problems = [], []
+    for path in dict.fromkeys(paths):
+        try:
+            reports.append(read_any_report(path))
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise InputError("\n".join(problems))
+    return reports
 
 
 def report_panels(
