@@ -71,7 +71,7 @@ def test_both_directions_are_lines_of_their_own() -> None:
     assert receiver.empty
 
 
-def test_omitted_rows_and_slivers_are_left_out() -> None:
+def test_omitted_rows_and_the_short_one_behind_them_are_left_out() -> None:
     (line,) = panels("omit")["throughput"].lines
     assert len(line.values) == 1
     assert line.values[0] == pytest.approx(1e8, rel=0.2)

@@ -111,7 +111,7 @@ def in_run_time(rows: Rows, flow: Bulk, start_s: float) -> Rows:
 
 
 def flow_rows(run: Run, flow: Bulk) -> list[list[Interval]]:
-    """Return the counted rows of each stream, without very short ones.
+    """Return the counted rows of each stream, very short ones joined to others.
 
     Raises:
         InputError: the report is missing or broken.
@@ -124,15 +124,43 @@ def flow_rows(run: Run, flow: Bulk) -> list[list[Interval]]:
 
 
 def whole_rows(stream: Sequence[Interval], *, omitted: bool = False) -> list[Interval]:
-    """Return the rows of a report that are not much shorter than the others.
+    """Return the rows of a report, with those that are much shorter than the others joined.
+
+    A short row becomes a part of the row before it: its rate alone would show single packets, and
+    its bytes and retransmissions count. A short first row is left out: behind the time that it
+    omits, iperf3 gives a row of some microseconds with bytes of that time.
 
     Args:
-        stream: the rows of a stream.
+        stream: the rows of a stream, in the order of time.
         omitted: include those that the report does not count.
     """
     counted = [row for row in stream if omitted or not row.omitted]
-    longest_s = max((row.end_s - row.start_s for row in counted), default=0.0)
-    return [row for row in counted if row.end_s - row.start_s >= _MIN_PART * longest_s]
+    least_s = _MIN_PART * max((row.end_s - row.start_s for row in counted), default=0.0)
+    rows: list[Interval] = []
+    for row in counted:
+        if row.end_s - row.start_s >= least_s:
+            rows.append(row)
+        elif rows and rows[-1].omitted == row.omitted:
+            rows[-1] = _joined(rows[-1], row)
+    return rows
+
+
+def _joined(first: Interval, second: Interval) -> Interval:
+    """Return two rows of a stream as one; values at a row's end are those of the second."""
+    moved = first.bytes + second.bytes
+    time_s = second.end_s - first.start_s
+    return replace(
+        second,
+        start_s=first.start_s,
+        bps=moved * 8 / time_s if moved and time_s > 0 else first.bps,
+        bytes=moved,
+        retransmits=_sum(first.retransmits, second.retransmits),
+        lost_packets=_sum(first.lost_packets, second.lost_packets),
+    )
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return first if second is None else second if first is None else first + second
 
 
 def unreadable(run: Run, flow: Flow, reason: str) -> InputError:
