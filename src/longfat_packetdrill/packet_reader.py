@@ -325,10 +325,10 @@ class PacketReader:
         scanner.skip()
         start = scanner.offset
         word = scanner.need(_KEYWORD, "a type of ICMP messages such as unreachable")[0]
-        if word not in kinds:
+        kind = kinds.get(word, _numbered(word, "type_"))
+        if kind is None:
             version = f"ICMP for IPv{self._version} has no type"
             raise scanner.error(f"{version} {word}{nearest(word, kinds)}", at=start)
-        kind = kinds[word]
         codes = ICMP_CODES.get((self._version, kind), {})
         code = 0
         scanner.skip()
@@ -337,10 +337,13 @@ class PacketReader:
         if match is not None and match[0] not in ("mtu", "id"):
             scanner.take(_KEYWORD)
             name = self._defines.get(match[0], match[0])
-            if name not in codes:
-                message = f"{word} has no code {name}{nearest(name, codes)}"
+            number = codes.get(name, _numbered(name, "code_"))
+            if number is None:
+                message = (
+                    f"{word} has no code {name}{nearest(name, codes)}; write code_N for another"
+                )
                 raise scanner.error(message, at=start)
-            code = codes[name]
+            code = number
         mtu = scanner.integer("an MTU", maximum=_32_BITS) if self._keyword("mtu") else None
         echo_id = scanner.integer("an identifier", maximum=65535) if self._keyword("id") else 0
         # An error message holds the beginning of the packet that it is about.
@@ -373,3 +376,10 @@ class PacketReader:
             scanner.expect(")")
         scanner.expect("]")
         return echoes, sequence, length
+
+
+def _numbered(word: str, prefix: str) -> int | None:
+    """Return the number of a word such as `code_7`, of 8 bits; None if it is none."""
+    digits = word.removeprefix(prefix)
+    is_number = digits != word and digits.isdecimal() and len(digits) <= 3
+    return int(digits) if is_number and int(digits) <= 255 else None

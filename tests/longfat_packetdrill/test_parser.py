@@ -78,6 +78,22 @@ def test_a_packet_that_was_printed_reads_the_same(words: Script) -> None:
     assert packets(again) == texts
 
 
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("unreachable code_0 [1:2(1)]", "unreachable net_unreachable [1:2(1)]"),
+        ("unreachable code_99 [1:2(1)]", "unreachable code_99 [1:2(1)]"),
+        ("time_exceeded code_1 [1:2(1)]", "time_exceeded code_1 [1:2(1)]"),
+        ("redirect code_7 [1:2(1)]", "redirect code_7 [1:2(1)]"),
+        ("type_3 code_0 [1:2(1)]", "unreachable net_unreachable [1:2(1)]"),
+        ("type_42", "type_42"),
+        ("type_255 code_255", "type_255 code_255"),
+    ],
+)
+def test_types_and_codes_of_icmp_may_be_numbers(message: str, text: str) -> None:
+    assert packets(read(f"{SOCKET}+0 < icmp {message}\n")) == [f"< icmp {text}"]
+
+
 def test_arguments_are_plain_values(words: Script) -> None:
     found = calls(words)
     assert found["setsockopt"].arguments == (3, 1, 13, {"onoff": 1, "linger": 0}, 8)
@@ -143,6 +159,8 @@ def test_the_plan_is_json(words: Script) -> None:
         (f"{SOCKET}+0 < S 0:0(0) win 70000", "x.pkt:2:19: a window is 70000, expected 0 to 65535"),
         (f"{SOCKET}+0 < [ect2] S 0:0(0)", "x.pkt:2:7: found 'ect2'; did you mean"),
         (f"{SOCKET}+0 < icmp packet_too_big", "x.pkt:2:11: ICMP for IPv4 has no type"),
+        (f"{SOCKET}+0 < icmp type_256", "x.pkt:2:11: ICMP for IPv4 has no type type_256"),
+        (f"{SOCKET}+0 < icmp unreachable code_256", "x.pkt:2:23: unreachable has no code code_256"),
         (f"{SOCKET}+0 > gre: . 1:1(0)", "x.pkt:2:6: gre headers (tunnels, MPLS, PSP) are not"),
         (f"{SOCKET}* < S 0:0(0)", "x.pkt:2:1: * and ranges of time are for packets that the"),
         (f"{SOCKET}+1~+0.5 > S 0:0(0)", "x.pkt:2:1: this range of time ends before it begins"),

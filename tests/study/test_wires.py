@@ -14,5 +14,5 @@ STUDY = resources.folder("studies") / "wires"
 
 @pytest.mark.slow
 def test_its_claims_hold(tmp_path: Path) -> None:
-    done = longfat("run", STUDY, "--no-report", "--seeds", "1", cwd=tmp_path)
+    done = longfat("run", str(STUDY), "--no-report", "--seeds", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

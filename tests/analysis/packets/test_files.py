@@ -105,6 +105,30 @@ def test_packets_without_ethernet_are_decoded_alike(tmp_path: Path, decoder: str
     assert rows[0] == rows[1]
 
 
+@pytest.mark.parametrize(
+    ("decoder", "hop_by_hop"),
+    # tshark 4.0 takes a packet with a length of 0 and no header of a jumbogram for an empty one.
+    [("dpkt", False), ("dpkt", True), ("tshark", True)],
+)
+def test_large_packets_of_ipv6_have_their_payload(
+    tmp_path: Path, decoder: str, hop_by_hop: bool
+) -> None:
+    # BIG TCP: more than 64 KB before it is cut up, with a length of 0, or that of a jumbogram.
+    tcp = struct.pack(">HHIIBBHHH", 40000, 5201, 1, 1, 5 << 4, ACK, 500, 0, 0)
+    body = tcp + bytes(80_000)
+    if hop_by_hop:
+        body = struct.pack(">BBBBI", 6, 0, 0xC2, 4, 8 + len(body)) + body
+    ends = bytes(15) + b"\x01" + bytes(15) + b"\x02"
+    header = struct.pack(">IHBB", 6 << 28, 0, 0 if hop_by_hop else 6, 64) + ends
+    whole = bytes(6) + bytes(6) + b"\x86\xdd" + header + body
+    frame = Frame(time_ns=START_NS, content=whole[:128], length=len(whole))
+    path = tmp_path / "big.pcap"
+    path.write_bytes(pcap([frame]))
+    packets = open_packets(path, name=path.name, epoch_ns=START_NS, decoder=choose_decoder(decoder))
+    (row,) = packets.page("", start=0, count=2)["rows"]
+    assert row["info"].endswith("Len=80000")
+
+
 def test_a_capture_that_is_being_written_is_read_as_far_as_it_goes(path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[:-7])

@@ -26,6 +26,7 @@ else:
 _LETTERS = ((2, "SYN"), (16, "ACK"), (1, "FIN"), (4, "RST"), (8, "PSH"), (64, "ECE"), (128, "CWR"))
 _TIMESTAMP, _SACK, _SCALE = 8, 5, 3
 _MARK_WORDS = {one.key: one.label for one in COLUMNS if one.form is Form.PRESENT}
+_IPV6_HEADER_BYTES = 40  # RFC 8200, section 3
 _UNREADABLE = (ArithmeticError, LookupError, ValueError, AttributeError, TypeError)
 _MAX_STREAMS = 200_000
 
@@ -118,12 +119,14 @@ def _internet_layer(outer: Any) -> Any:
 
 
 def _size_of(packet: Any, frame: Frame) -> int:
-    """Return how many bytes follow the header of IP."""
+    """Return how many bytes follow the headers of IP."""
+    # A packet of more than 64 KB, before it is cut up (GSO), has no length, or that of a jumbogram
+    # (RFC 2675), which stands in a header of its own.
+    whole = frame.length - (14 if frame.link == ETHERNET else 0)
     if isinstance(packet, dpkt.ip.IP):
-        # A packet of more than 64 KB, before it is cut up (GSO), has no length.
-        whole = packet.len or frame.length - (14 if frame.link == ETHERNET else 0)
-        return int(whole - packet.hl * 4)
-    return int(packet.plen)
+        return int((packet.len or whole) - packet.hl * 4)
+    extensions = sum(header.length for header in packet.all_extension_headers)
+    return int((packet.plen or whole - _IPV6_HEADER_BYTES) - extensions)
 
 
 class _Decoder:
