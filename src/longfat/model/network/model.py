@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from longfat.model.fields import declare
 from longfat.model.host_root import HostRoot
 from longfat.model.kinds import Flag, ImageName, Integer, Integers, Size, Text, Time
+from longfat.model.network.bonds import Bond, bond_devices, bond_ends
 from longfat.model.network.clock import ClockKind, HostClock
 from longfat.model.network.devices import device_stem
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
@@ -247,6 +248,7 @@ class Network:
         hosts: hosts and routers.
         switches: the switches.
         links: the links.
+        bonds: links that are one interface (`longfat.model.network.bonds`).
         tunnels: the tunnels between hosts; their interfaces are numbered per host (`h1-tun0`).
         testbed: the timing of the one computer that runs the switches and all hosts
             without a timing of their own; infinitely fast, if None.
@@ -259,6 +261,7 @@ class Network:
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
     tunnels: tuple[Tunnel, ...] = ()
+    bonds: tuple[Bond, ...] = ()
     testbed: HostTiming | None = None
     frames: bool = declare(
         Flag(),
@@ -365,6 +368,7 @@ class Network:
             if route.to == "default"
             for hop in route.next_hops
         ]
+        bonded = bond_devices(self)
         for link, names, addresses in zip(
             self.links, self.interfaces(), self.addresses(), strict=True
         ):
@@ -372,7 +376,7 @@ class Network:
                 if node == host.name and address is not None:
                     near = ipaddress.ip_interface(address).network
                     if any(gateway in near for gateway in gateways):
-                        return name
+                        return bonded.get(name, name)
         return None
 
     def host_addresses(self) -> dict[str, str]:
@@ -418,6 +422,8 @@ class Network:
             for link, pair in zip(self.links, self.interfaces(), strict=True)
             for node, name in zip((link.a, link.b), pair, strict=True)
         }
+        homes |= {end.device: end.node for end in bond_ends(self) if end.node in hosts}
+        homes |= {end.device: ROOT_NAMESPACE for end in bond_ends(self) if end.node not in hosts}
         grouped: dict[str, list[str]] = {}
         for name in names:
             grouped.setdefault(homes[name], []).append(name)

@@ -13,6 +13,8 @@ from longfat.common.suggest import listed, nearest
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Names, Time
 
+from longfat.model.network.bonds import bond_ends
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -68,6 +70,7 @@ class Probe(ABC):
             flows: the case's flows by their names.
         """
         known = [interface for pair in network.interfaces() for interface in pair]
+        known += [end.device for end in bond_ends(network)]
         if name in known:
             return None
         if name in flows:
