@@ -76,9 +76,7 @@ class Bond:
     hash: str | None = declare(
         OneOf(
             what="a policy of hashing",
-            options=(
-                *("layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"),
-            ),
+            options=(*("layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"),),
         ),
         default=None,
         label="Hash",

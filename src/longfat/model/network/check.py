@@ -258,8 +258,7 @@ def _vlans(network: Network) -> Iterator[Problem]:
                 f"the VLAN {link.vlan} is that without tags: leave it out",
             )
         devices = {
-            node: bonded.get(name, name)
-            for node, name in zip((link.a, link.b), names, strict=True)
+            node: bonded.get(name, name) for node, name in zip((link.a, link.b), names, strict=True)
         }
         for path, node, vlan, _ in _in_vlans(index, link):
             device = f"{devices[node]}.{vlan}"

@@ -12,7 +12,6 @@ from longfat.common.extras import lazy
 from longfat.common.suggest import listed, nearest
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Names, Time
-
 from longfat.model.network.bonds import bond_ends
 
 if TYPE_CHECKING:
