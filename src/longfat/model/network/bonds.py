@@ -39,6 +39,7 @@ HASHING = frozenset((BALANCE_XOR, LACP))
 """Modes in which `hash` selects the link."""
 
 _FIRST_HASH = "layer2"
+_ROUNDING_MS = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +258,12 @@ def bond_problems(network: Network) -> Iterator[tuple[tuple[str | int, ...], str
     owners: dict[int, int] = {}
     for index, bond in enumerate(network.bonds):
         links = links_of(network, bond)
-        yield from ((("bonds", index, *path), text) for path, text in _of_bond(network, bond))
+        for path, text in (
+            *_of_ends(network, bond),
+            *_of_options(network, bond),
+            *_of_times(bond),
+        ):
+            yield ("bonds", index, *path), text
         for number in links:
             other = owners.setdefault(number, index)
             if other != index:
@@ -266,17 +272,14 @@ def bond_problems(network: Network) -> Iterator[tuple[tuple[str | int, ...], str
         yield from _of_links(network, bond, links)
 
 
-def _of_bond(network: Network, bond: Bond) -> Iterator[tuple[tuple[str, ...], str]]:
+def _of_ends(network: Network, bond: Bond) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield what is wrong with the nodes that a bond leads to, and its mode there."""
     switches = {switch.name for switch in network.switches}
-    links = links_of(network, bond)
-    missing = [
-        peer
-        for peer in bond.peers
-        if not any(peer in (network.links[i].a, network.links[i].b) for i in links)
-    ]
+    linked = [{network.links[i].a, network.links[i].b} for i in links_of(network, bond)]
+    missing = [peer for peer in bond.peers if {bond.a, peer} not in linked]
     if missing:
         yield (), f"no link leads from {bond.a} to {missing[0]}"
-    elif len(links) < 2:
+    elif len(linked) < 2:
         yield (), f"a bond has several links, and one leads from {bond.a} to {bond.peers[0]}"
     if len(bond.peers) > 1:
         if bond.a in switches or not switches.issuperset(bond.peers):
@@ -289,28 +292,34 @@ def _of_bond(network: Network, bond: Bond) -> Iterator[tuple[tuple[str, ...], st
             )
     elif bond.mode in SWITCHED and len(switches & {bond.a, *bond.peers}) != 1:
         yield ("mode",), f"{bond.mode} is a mode of a host's links to switches"
+
+
+def _of_options(network: Network, bond: Bond) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the options of a bond that its mode or its links do not have."""
     if bond.hash is not None and bond.mode not in HASHING:
         yield ("hash",), f"{bond.mode} selects links without a hash: that is one of balance-xor"
     if bond.lacp_fast and bond.mode != LACP:
         yield ("lacp_fast",), f"{bond.mode} has no LACP, which is 802.3ad's"
-    if bond.primary is not None:
-        names = [name for number in links for name in network.interfaces()[number]]
-        if bond.mode not in PEERLESS:
-            yield ("primary",), f"{bond.mode} uses all links, and has no primary one"
-        elif bond.primary not in names:
-            yield (
-                ("primary",),
-                f"{bond.primary!r} is no interface of the bond (there are: {', '.join(names)})",
-            )
-    for key, delay_s in (("updelay", bond.updelay_s), ("downdelay", bond.downdelay_s)):
-        if _milliseconds(delay_s) % max(1, _milliseconds(bond.miimon_s)):
-            yield (key,), "it is not a multiple of miimon, and Linux would round it down"
-    for key, time_s in (
-        *(("miimon", bond.miimon_s), ("updelay", bond.updelay_s)),
-        ("downdelay", bond.downdelay_s),
-    ):
-        if abs(time_s * 1000 - _milliseconds(time_s)) > 1e-6:
+    if bond.primary is None:
+        return
+    names = [name for number in links_of(network, bond) for name in network.interfaces()[number]]
+    if bond.mode not in PEERLESS:
+        yield ("primary",), f"{bond.mode} uses all links, and has no primary one"
+    elif bond.primary not in names:
+        yield (
+            ("primary",),
+            f"{bond.primary!r} is no interface of the bond (there are: {', '.join(names)})",
+        )
+
+
+def _of_times(bond: Bond) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the times of a bond that Linux would round."""
+    times = {"miimon": bond.miimon_s, "updelay": bond.updelay_s, "downdelay": bond.downdelay_s}
+    for key, time_s in times.items():
+        if abs(time_s * 1000 - _milliseconds(time_s)) > _ROUNDING_MS:
             yield (key,), "it is not a whole number of milliseconds"
+        elif _milliseconds(time_s) % max(1, _milliseconds(bond.miimon_s)):
+            yield (key,), "it is not a multiple of miimon, and Linux would round it down"
 
 
 def _of_links(

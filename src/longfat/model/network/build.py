@@ -82,14 +82,14 @@ def build_batches(network: Network) -> list[Batch]:
     root += [f"link set {bridge} up" for bridge in bridges.values()]
     full = network.full_interface_names()
     bonded = bond_devices(network)
-    bonds = {end.slaves[0]: end for end in bond_ends(network)}
+    host_bonds = {end.slaves[0]: end for end in bond_ends(network) if end.node in inside}
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
     for link, names, addresses in every_end:
         root += _link_lines(link, names, inside, bridges, bonded)
         for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
             device = bonded.get(name, name)
-            if name in bonds and node in inside:
-                inside[node] += bonds[name].lines(mtu_bytes=link.mtu_bytes)
+            if name in host_bonds:
+                inside[node] += host_bonds[name].lines(mtu_bytes=link.mtu_bytes)
             if address is not None:
                 # Until IPv6 has looked for others with the same address, which takes
                 # seconds, it would not use it; here all addresses are known to differ.
@@ -99,10 +99,7 @@ def build_batches(network: Network) -> list[Batch]:
             inside.get(node, root).extend(host_lines(device, own))
             if name in full:
                 inside.get(node, root).append(_altname_line(name, full[name]))
-    for end in bonds.values():
-        if end.node in bridges:
-            root += end.lines(mtu_bytes=network.links[end.links[0]].mtu_bytes)
-            root.append(f"link set {end.device} master {bridges[end.node]}")
+    root += _switch_bond_lines(network, bridges)
     root += [_altname_line(bridges[name], name) for name in bridges if bridges[name] != name]
     ends = tunnel_ends(network) if network.tunnels else ()
     for end in ends:
@@ -128,6 +125,14 @@ def build_batches(network: Network) -> list[Batch]:
     batches += [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
     clocks = [(host.name, host.clock) for host in network.hosts if host.clock is not None]
     return batches + [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
+
+
+def _switch_bond_lines(network: Network, bridges: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines that make the bonds of switches, whose links are there."""
+    for end in bond_ends(network):
+        if end.node in bridges:
+            yield from end.lines(mtu_bytes=network.links[end.links[0]].mtu_bytes)
+            yield f"link set {end.device} master {bridges[end.node]}"
 
 
 def _port_lines(network: Network, ports: list[Port | None]) -> Iterator[str]:
