@@ -30,7 +30,6 @@ from longfat.errors import InputError, LongfatError, MachineError
 from longfat.live.build import as_line
 from longfat.live.process import seconds, size_bytes
 from longfat.model.network import ROOT_NAMESPACE
-from longfat.model.network.bonds import bond_ends
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes import capture as packets
 from longfat.model.probes import queue as queues
@@ -338,7 +337,7 @@ def _interfaces(network: RunningNetwork, given: Interfaces) -> tuple[str, ...]:
     for one in _each(given):
         names += [one] if isinstance(one, str) else [one.a, one.b]
     there = [name for pair in model.interfaces() for name in pair]
-    there += [end.device for end in bond_ends(model)]
+    there += [end.device for end in model.bond_ends()]
     for name in names:
         if name not in there:
             raise InputError(f"there is no interface {name!r} (there are: {_some(there)})")

@@ -26,7 +26,6 @@ from longfat.model.network import (
     Tunnel,
     VlanAddress,
 )
-from longfat.model.network.bonds import bond_ends, links_of
 from longfat.model.network.check import problems
 from longfat.model.network.ends import cut_links
 from longfat.model.network.impairments import UNIMPAIRED
@@ -202,13 +201,13 @@ class Topology:
         for problem in problems(changed):
             raise InputError(problem.message)
         built = self._running.built_links
-        if any(index < built for index in links_of(changed, bond)):
+        if any(index < built for index in changed.bond_links(bond)):
             raise InputError(
                 f"the links of {bond.text} are up already: bond them before a command runs or"
                 " time passes"
             )
         self._running.change(changed)
-        return next(end.device for end in bond_ends(changed) if end.bond is bond)
+        return next(end.device for end in changed.bond_ends() if end.bond is bond)
 
     def add_section(self, network: Mapping[str, object]) -> None:
         """Add the nodes and links of a study's `network` section; see `Network.add`."""

@@ -11,7 +11,6 @@ from longfat.execution import run_case
 from longfat.live import Network as LiveNetwork
 from longfat.model.case import Case
 from longfat.model.network import build_batches, trace_route
-from longfat.model.network.bonds import bond_ends
 from longfat.model.network.neighbours import needed_neighbours
 from longfat.study import read_study
 from longfat.study.formats.miniedit import miniedit_text
@@ -60,7 +59,7 @@ def test_bonds_are_read_and_written(tmp_path: Path) -> None:
         case = read(text, tmp_path)
         assert read(study_text(title="again", case=case), tmp_path) == case
         assert Case.from_json(case.to_json()) == case
-    ends = {end.node: end for end in bond_ends(case.network)}
+    ends = {end.node: end for end in case.network.bond_ends()}
     assert list(ends) == ["h2"]  # with active-backup a switch has no bond
     assert ends["h2"].slaves == ("h2-eth0", "h2-eth1")
     for write in (
@@ -265,7 +264,7 @@ def test_a_link_that_an_event_sets_down(primary: str, tmp_path: Path) -> None:
     assert 2940 <= run.metrics["udp.received"] < 3000
     assert run.metrics["tcp.receiver_bps"] > 8e7
     first, second = (run.metrics[f"links.h2_eth{n}_tx_bps"] for n in (0, 1))
-    assert first / second == pytest.approx(2 if primary else 0.5, rel=0.15)
+    assert (first > 2 * second) if primary else (first < 0.7 * second)
 
 
 def test_bonds_of_a_live_network() -> None:

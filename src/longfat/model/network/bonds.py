@@ -14,17 +14,12 @@ Sources: ip-link(8), "BOND Type Support"; Documentation/networking/bonding.rst.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Flag, OneOf, Text, Time
 from longfat.model.network.devices import device_stem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from longfat.model.network.model import Network
 
 ACTIVE_BACKUP, BALANCE_RR, BALANCE_XOR = "active-backup", "balance-rr", "balance-xor"
 BROADCAST, LACP, BALANCE_TLB, BALANCE_ALB = "broadcast", "802.3ad", "balance-tlb", "balance-alb"
@@ -39,7 +34,6 @@ HASHING = frozenset((BALANCE_XOR, LACP))
 """Modes in which `hash` selects the link."""
 
 _FIRST_HASH = "layer2"
-_ROUNDING_MS = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,12 +123,12 @@ class Bond:
         Args:
             primary: the name of the primary interface where it is made.
         """
-        options = [f"mode {self.mode}", f"miimon {_milliseconds(self.miimon_s)}"]
+        options = [f"mode {self.mode}", f"miimon {milliseconds(self.miimon_s)}"]
         if self.hash is not None:
             options.append(f"xmit_hash_policy {self.hash}")
         for name, delay_s in (("updelay", self.updelay_s), ("downdelay", self.downdelay_s)):
             if delay_s:
-                options.append(f"{name} {_milliseconds(delay_s)}")
+                options.append(f"{name} {milliseconds(delay_s)}")
         if self.lacp_fast:
             options.append("lacp_rate fast")
         if primary is not None:
@@ -142,7 +136,8 @@ class Bond:
         return " ".join(options)
 
 
-def _milliseconds(time_s: float) -> int:
+def milliseconds(time_s: float) -> int:
+    """Return a time in seconds in whole milliseconds, as Linux takes it."""
     return round(time_s * 1000)
 
 
@@ -183,31 +178,40 @@ class BondEnd:
         ]
 
 
-def links_of(network: Network, bond: Bond) -> tuple[int, ...]:
-    """Return the indices of a bond's links."""
+def links_between(bond: Bond, pairs: Sequence[tuple[str, str]]) -> tuple[int, ...]:
+    """Return the indices of a bond's links, of the nodes at the ends of each link."""
     return tuple(
         index
-        for index, link in enumerate(network.links)
-        if any({link.a, link.b} == {bond.a, peer} for peer in bond.peers)
+        for index, pair in enumerate(pairs)
+        if any(set(pair) == {bond.a, peer} for peer in bond.peers)
     )
 
 
-def bond_ends(network: Network) -> list[BondEnd]:
-    """Return the interfaces of a network's bonds, those of a bond together."""
-    if not network.bonds:
-        return []
-    interfaces = network.interfaces()
-    switches = {switch.name for switch in network.switches}
+def ends_of(
+    bonds: Sequence[Bond],
+    *,
+    pairs: Sequence[tuple[str, str]],
+    interfaces: Sequence[tuple[str, str]],
+    switches: Collection[str],
+) -> list[BondEnd]:
+    """Return the interfaces of bonds, those of a bond together.
+
+    Args:
+        bonds: the bonds.
+        pairs: the nodes at the ends of each link of the network.
+        interfaces: the interfaces there.
+        switches: the nodes that are switches.
+    """
     count: dict[str, int] = {}
     ends = []
-    for index, bond in enumerate(network.bonds):
-        links = links_of(network, bond)
-        pairs = [interfaces[number] for number in links]
-        primary = next((pair for pair in pairs if bond.primary in pair), ())
+    for index, bond in enumerate(bonds):
+        links = links_between(bond, pairs)
+        primary = next((interfaces[i] for i in links if bond.primary in interfaces[i]), ())
         for node in _bonded_nodes(bond, switches):
             slaves = tuple(
-                pair[0] if network.links[number].a == node else pair[1]
-                for number, pair in zip(links, pairs, strict=True)
+                interfaces[number][pairs[number].index(node)]
+                for number in links
+                if node in pairs[number]  # as it is not in a network with mistakes
             )
             ends.append(
                 BondEnd(
@@ -224,130 +228,9 @@ def bond_ends(network: Network) -> list[BondEnd]:
     return ends
 
 
-def _bonded_nodes(bond: Bond, switches: set[str]) -> Iterator[str]:
-    nodes = (bond.a, *bond.peers)
-    if bond.mode in PEERLESS and not switches.issuperset(nodes):
-        hosts = [node for node in nodes if node not in switches]
-        yield from hosts
-    elif len(bond.peers) == 1:
-        yield from nodes
-    else:
-        yield bond.a
-
-
-def bond_devices(network: Network) -> dict[str, str]:
-    """Return the bond's interface of each interface that is part of a bond."""
-    return {slave: end.device for end in bond_ends(network) for slave in end.slaves}
-
-
-def first_links(network: Network) -> dict[int, int]:
-    """Return the first link of its bond for each link that is part of one, by their indices."""
-    return {
-        number: links[0]
-        for links in (links_of(network, bond) for bond in network.bonds)
-        for number in links
-    }
-
-
-def bond_problems(network: Network) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Find what is wrong with a network's bonds.
-
-    Yields:
-        The fields that lead to it, and what was found and would be right.
-    """
-    owners: dict[int, int] = {}
-    for index, bond in enumerate(network.bonds):
-        links = links_of(network, bond)
-        for path, text in (
-            *_of_ends(network, bond),
-            *_of_options(network, bond),
-            *_of_times(bond),
-        ):
-            yield ("bonds", index, *path), text
-        for number in links:
-            other = owners.setdefault(number, index)
-            if other != index:
-                yield ("bonds", index), f"the links of {bond.text} are in another bond already"
-                break
-        yield from _of_links(network, bond, links)
-
-
-def _of_ends(network: Network, bond: Bond) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield what is wrong with the nodes that a bond leads to, and its mode there."""
-    switches = {switch.name for switch in network.switches}
-    linked = [{network.links[i].a, network.links[i].b} for i in links_of(network, bond)]
-    missing = [peer for peer in bond.peers if {bond.a, peer} not in linked]
-    if missing:
-        yield (), f"no link leads from {bond.a} to {missing[0]}"
-    elif len(linked) < 2:
-        yield (), f"a bond has several links, and one leads from {bond.a} to {bond.peers[0]}"
-    if len(bond.peers) > 1:
-        if bond.a in switches or not switches.issuperset(bond.peers):
-            yield (), "a bond with several nodes at its other end is one of a host and switches"
-        elif bond.mode not in PEERLESS:
-            yield (
-                ("mode",),
-                f"{bond.mode} needs one node at the other end, which bonds the links, too: towards"
-                " several switches take active-backup, balance-tlb or balance-alb",
-            )
-    elif bond.mode in SWITCHED and len(switches & {bond.a, *bond.peers}) != 1:
-        yield ("mode",), f"{bond.mode} is a mode of a host's links to switches"
-
-
-def _of_options(network: Network, bond: Bond) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the options of a bond that its mode or its links do not have."""
-    if bond.hash is not None and bond.mode not in HASHING:
-        yield ("hash",), f"{bond.mode} selects links without a hash: that is one of balance-xor"
-    if bond.lacp_fast and bond.mode != LACP:
-        yield ("lacp_fast",), f"{bond.mode} has no LACP, which is 802.3ad's"
-    if bond.primary is None:
-        return
-    names = [name for number in links_of(network, bond) for name in network.interfaces()[number]]
-    if bond.mode not in PEERLESS:
-        yield ("primary",), f"{bond.mode} uses all links, and has no primary one"
-    elif bond.primary not in names:
-        yield (
-            ("primary",),
-            f"{bond.primary!r} is no interface of the bond (there are: {', '.join(names)})",
-        )
-
-
-def _of_times(bond: Bond) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the times of a bond that Linux would round."""
-    times = {"miimon": bond.miimon_s, "updelay": bond.updelay_s, "downdelay": bond.downdelay_s}
-    for key, time_s in times.items():
-        if abs(time_s * 1000 - _milliseconds(time_s)) > _ROUNDING_MS:
-            yield (key,), "it is not a whole number of milliseconds"
-        elif _milliseconds(time_s) % max(1, _milliseconds(bond.miimon_s)):
-            yield (key,), "it is not a multiple of miimon, and Linux would round it down"
-
-
-def _of_links(
-    network: Network, bond: Bond, links: tuple[int, ...]
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield what is wrong with the links of a bond, at the links."""
-    if not links:
-        return
-    first = network.links[links[0]]
-    for number in links[1:]:
-        link = network.links[number]
-        for key, own, other in (
-            ("mtu", link.mtu_bytes, first.mtu_bytes),
-            ("vlan", link.vlan, first.vlan),
-            ("vlans", link.vlans, first.vlans),
-        ):
-            if own != other:
-                yield (
-                    ("links", number, key),
-                    f"the links between {bond.text} are bonded: give all of them the same {key}",
-                )
-        for node, addresses in (
-            (link.a, (link.a_address, *link.a_vlan_addresses)),
-            (link.b, (link.b_address, *link.b_vlan_addresses)),
-        ):
-            if any(addresses):
-                yield (
-                    ("links", number, "addresses", node),
-                    f"the links between {bond.text} are bonded: the address is that of the bond,"
-                    " so write it at the first of them, or at the host",
-                )
+def _bonded_nodes(bond: Bond, switches: Collection[str]) -> list[str]:
+    nodes = [bond.a, *bond.peers]
+    hosts = [node for node in nodes if node not in switches]
+    if bond.mode in PEERLESS and hosts:
+        return hosts
+    return nodes if len(bond.peers) == 1 else [bond.a]

@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from longfat.model.network.bonds import bond_devices, bond_ends
 from longfat.model.network.devices import device_stem
 from longfat.model.network.model import ROOT_NAMESPACE
 from longfat.model.network.nat import nat_lines
@@ -81,8 +80,8 @@ def build_batches(network: Network) -> list[Batch]:
     root += [f"link add {bridge} type bridge{filtering}" for bridge in bridges.values()]
     root += [f"link set {bridge} up" for bridge in bridges.values()]
     full = network.full_interface_names()
-    bonded = bond_devices(network)
-    host_bonds = {end.slaves[0]: end for end in bond_ends(network) if end.node in inside}
+    bonded = network.bond_devices()
+    host_bonds = {end.slaves[0]: end for end in network.bond_ends() if end.node in inside}
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
     for link, names, addresses in every_end:
         root += _link_lines(link, names, inside, bridges, bonded)
@@ -129,7 +128,7 @@ def build_batches(network: Network) -> list[Batch]:
 
 def _switch_bond_lines(network: Network, bridges: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines that make the bonds of switches, whose links are there."""
-    for end in bond_ends(network):
+    for end in network.bond_ends():
         if end.node in bridges:
             yield from end.lines(mtu_bytes=network.links[end.links[0]].mtu_bytes)
             yield f"link set {end.device} master {bridges[end.node]}"
@@ -138,7 +137,7 @@ def _switch_bond_lines(network: Network, bridges: Mapping[str, str]) -> Iterator
 def _port_lines(network: Network, ports: list[Port | None]) -> Iterator[str]:
     """Yield the lines that put the ports of switches into VLANs."""
     switches = {switch.name for switch in network.switches}
-    bonded = bond_devices(network)
+    bonded = network.bond_devices()
     done: set[str] = set()
     for link, names, port in zip(network.links, network.interfaces(), ports, strict=True):
         for node, name in zip((link.a, link.b), names, strict=True):
@@ -200,7 +199,7 @@ def tunnel_commands(network: Network) -> list[tuple[str, str]]:
 def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
     hosts = {host.name: host for host in network.hosts}
     lines: dict[str, list[str]] = {}
-    bonded = bond_devices(network)
+    bonded = network.bond_devices()
     for link, names in zip(network.links, network.interfaces(), strict=True):
         ends = list(zip((link.a, link.b), names, strict=True))
         shapes = (link.a_to_b, link.b_to_a)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
-from longfat.model.network.bonds import bond_devices, bond_ends, bond_problems, first_links
+from longfat.model.network.bond_check import bond_problems
 from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.network.routing import tunnel_ends
@@ -109,7 +109,7 @@ def _loops(network: Network) -> Iterator[Problem]:
     # does the machine: time moves on only when nothing is left to do.
     switches = {switch.name for switch in network.switches}
     groups = Groups(switches)
-    first = first_links(network)
+    first = network.first_bond_links()
     for index, link in enumerate(network.links):
         if first.get(index, index) != index:
             continue
@@ -122,7 +122,7 @@ def _loops(network: Network) -> Iterator[Problem]:
 
 
 def _bonds(network: Network) -> Iterator[Problem]:
-    for end in bond_ends(network):
+    for end in network.bond_ends():
         if len(end.device) > MAX_INTERFACE_LENGTH:
             yield Problem(
                 ("bonds", end.index),
@@ -243,7 +243,7 @@ def _in_vlans(index: int, link: Link) -> Iterator[tuple[tuple[str | int, ...], s
 
 def _vlans(network: Network) -> Iterator[Problem]:
     switches = {switch.name for switch in network.switches}
-    bonded = bond_devices(network)
+    bonded = network.bond_devices()
     for index, (link, names) in enumerate(zip(network.links, network.interfaces(), strict=True)):
         if not switches & {link.a, link.b}:
             for key in ("vlan", "vlans"):

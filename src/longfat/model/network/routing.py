@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from longfat.model.network.bonds import bond_devices
 from longfat.model.network.model import DEFAULT_MTU_BYTES, ROOT_NAMESPACE
 from longfat.model.network.tunnels import TunnelEnd, overhead_bytes
 from longfat.model.network.vlans import ports_of, vlan_device
@@ -240,7 +239,7 @@ def _map_of(network: Network) -> _Map:
 
 def _leaving(network: Network) -> dict[str, list[_End]]:
     leaving: dict[str, list[_End]] = {}
-    bonded = bond_devices(network)
+    bonded = network.bond_devices()
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
     for link, (at_a, at_b), given in every_end:
         own = [None if text is None else ipaddress.ip_interface(text) for text in given]
@@ -272,7 +271,7 @@ class _Map:
         self._network = network
         self._is_inside_tunnel = False
         self.host_addresses = network.host_addresses()
-        self.bonded = bond_devices(network)
+        self.bonded = network.bond_devices()
         self._hosts = {host.name: host for host in network.hosts}
         self._leaving = _leaving(network)
         self.addresses = {

@@ -16,8 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.model.network.bonds import first_links
-
 if TYPE_CHECKING:
     from longfat.model.network.model import Link, Network, VlanAddress
 
@@ -83,7 +81,7 @@ def ports_of(network: Network) -> list[Port | None]:
         _port(link, addresses, every, switches & {link.a, link.b})
         for link, addresses in zip(network.links, network.addresses(), strict=True)
     ]
-    first = first_links(network)
+    first = network.first_bond_links()
     return [ports[first.get(index, index)] for index in range(len(ports))]
 
 

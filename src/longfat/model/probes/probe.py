@@ -12,7 +12,6 @@ from longfat.common.extras import lazy
 from longfat.common.suggest import listed, nearest
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Names, Time
-from longfat.model.network.bonds import bond_ends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +68,7 @@ class Probe(ABC):
             flows: the case's flows by their names.
         """
         known = [interface for pair in network.interfaces() for interface in pair]
-        known += [end.device for end in bond_ends(network)]
+        known += [end.device for end in network.bond_ends()]
         if name in known:
             return None
         if name in flows:
