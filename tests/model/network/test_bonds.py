@@ -187,6 +187,10 @@ def test_mistakes(bond: str, message: str, tmp_path: Path) -> None:
             "balance-tlb is a mode of a host's links to switches",
         ),
         (
+            (STUDY + FLOWS).replace("kind: rate", "kind: queue"),
+            "h2-bond0 is a bond, whose links have the queues: h2-eth0, h2-eth1",
+        ),
+        (
             STUDY + FLOWS + "events:\n  - {at: 1s, link: [h2, s1], down: yes}\n",
             "2 links lead from h2 to s1, so it is not clear which is meant: write an interface in"
             " place of its node, such as [h2-eth0, s1]",
