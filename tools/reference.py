@@ -20,6 +20,7 @@ from longfat.model.events import LinkChange
 from longfat.model.fields import Field, fields_of
 from longfat.model.metric import Metric
 from longfat.model.network import (
+    Bond,
     CpuCosts,
     Host,
     HostTiming,
@@ -55,6 +56,7 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "timing": fields_of(HostTiming).values(),
     "cpu": fields_of(CpuCosts).values(),
     "link": [*fields_of(LinkImpairments).values(), *fields_of(Link).values()],
+    "bond": fields_of(Bond).values(),
     "tunnel": fields_of(Tunnel).values(),
     "flow": fields_of(Flow).values(),
     "iperf3": _own(Iperf3),

@@ -114,8 +114,8 @@ NETWORK = [
     (
         "{hosts: {h2345678: 10.0.0.1/8}, hots: 1}",
         "2:42: network.hots",
-        "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links, tunnels, "
-        "testbed, "
+        "unknown field 'hots'; did you mean 'hosts'? (there are: hosts, switches, links, bonds, "
+        "tunnels, testbed, "
         "setup, frames, cold_neighbours)",
     ),
 ]

@@ -353,6 +353,33 @@ class Network:
             a, b, addresses=addresses, reverse=reverse or {}, properties=properties
         )
 
+    def bond(
+        self,
+        a: LiveHost | LiveSwitch | str,
+        b: LiveHost | LiveSwitch | str | Sequence[LiveSwitch | str],
+        *,
+        mode: str,
+        **properties: object,
+    ) -> str:
+        """Make one interface of the parallel links between nodes.
+
+        They are linked by then, but no command was run and no time has passed since.
+
+        Args:
+            a: a node or its name.
+            b: the other; or several switches, for a bond of the host `a` alone.
+            mode: how packets are spread: "active-backup", "802.3ad" and others.
+            properties: its other fields, as in a study: hash, miimon, primary and so on.
+
+        Returns:
+            The bond's interface at `a`, such as "h1-bond0"; at the host, if `a` is a switch
+            that needs none.
+
+        Raises:
+            InputError: there is no such node, or a value is wrong.
+        """
+        return self._topology.add_bond(a, b, properties={"mode": mode, **properties})
+
     def tunnel(
         self,
         a: LiveHost | str,

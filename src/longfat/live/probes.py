@@ -113,7 +113,7 @@ class Series:
             raise InputError(f"the minimum interval of a probe is 10us, but this is {every!r}")
         self.number = network.count_probe()
         self._requested: dict[str, tuple[str, ...]] = {
-            "queue": _interfaces(network, queue),
+            "queue": _interfaces(network, queue, takes_bonds=False),
             "tcp": _hosts(network, tcp),
             "rate": _interfaces(network, rate),
             "capture": _interfaces(network, capture),
@@ -331,12 +331,15 @@ class Series:
         return replace(message, time_s=time_ns / 1e9)
 
 
-def _interfaces(network: RunningNetwork, given: Interfaces) -> tuple[str, ...]:
+def _interfaces(
+    network: RunningNetwork, given: Interfaces, *, takes_bonds: bool = True
+) -> tuple[str, ...]:
     model = network.model
     names: list[str] = []
     for one in _each(given):
         names += [one] if isinstance(one, str) else [one.a, one.b]
     there = [name for pair in model.interfaces() for name in pair]
+    there += [end.device for end in model.bond_ends() if takes_bonds]
     for name in names:
         if name not in there:
             raise InputError(f"there is no interface {name!r} (there are: {_some(there)})")

@@ -160,6 +160,11 @@ class RunningNetwork:
         """The network as a value."""
         return self._case.network
 
+    @property
+    def built_links(self) -> int:
+        """How many of its links were built, which are the first ones."""
+        return 0 if self._built is None else len(self._built.links)
+
     def address_of(self, name: str) -> str:
         """Return the address by which other hosts reach a host, without prefix length.
 

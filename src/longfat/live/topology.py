@@ -15,7 +15,17 @@ from longfat.errors import InputError, LongfatError
 from longfat.live.links import LiveLink
 from longfat.live.nodes import LiveHost, LiveSwitch, name_of
 from longfat.model.fields import fields_of, values_of
-from longfat.model.network import Host, HostRoot, Link, Network, Route, Switch, Tunnel, VlanAddress
+from longfat.model.network import (
+    Bond,
+    Host,
+    HostRoot,
+    Link,
+    Network,
+    Route,
+    Switch,
+    Tunnel,
+    VlanAddress,
+)
 from longfat.model.network.check import problems
 from longfat.model.network.ends import cut_links
 from longfat.model.network.impairments import UNIMPAIRED
@@ -170,6 +180,35 @@ class Topology:
         self._running.change(changed)
         return changed.tunnel_interfaces()[-1][0]
 
+    def add_bond(
+        self,
+        a: LiveHost | LiveSwitch | str,
+        b: LiveHost | LiveSwitch | str | Sequence[LiveSwitch | str],
+        *,
+        properties: dict[str, object],
+    ) -> str:
+        """Add a bond; see `Network.bond`."""
+        others = [b] if isinstance(b, LiveHost | LiveSwitch | str) else list(b)
+        for end in (a, *others):
+            self._check_node(name_of(end))
+        bond = Bond(
+            a=name_of(a),
+            peers=tuple(name_of(end) for end in others),
+            **values_of(Bond, properties, what="a bond"),
+        )
+        model = self._running.model
+        changed = replace(model, bonds=(*model.bonds, bond))
+        for problem in problems(changed):
+            raise InputError(problem.message)
+        built = self._running.built_links
+        if any(index < built for index in changed.bond_links(bond)):
+            raise InputError(
+                f"the links of {bond.text} are up already: bond them before a command runs or"
+                " time passes"
+            )
+        self._running.change(changed)
+        return next(end.device for end in changed.bond_ends() if end.bond is bond)
+
     def add_section(self, network: Mapping[str, object]) -> None:
         """Add the nodes and links of a study's `network` section; see `Network.add`."""
         new = read_section(network)
@@ -185,6 +224,7 @@ class Topology:
         model = replace(
             now,
             tunnels=(*now.tunnels, *new.tunnels),
+            bonds=(*now.bonds, *new.bonds),
             hosts=(*now.hosts, *new.hosts),
             switches=(*now.switches, *new.switches),
             links=(*now.links, *new.links),
@@ -196,7 +236,7 @@ class Topology:
     def grow(self, model: Network) -> None:
         """Add and build what another network has in addition; see `Network.grow`."""
         now = self._running.model
-        for name in ("hosts", "switches", "links", "tunnels"):
+        for name in ("hosts", "switches", "links", "tunnels", "bonds"):
             ours = getattr(now, name)
             if getattr(model, name)[: len(ours)] != ours:
                 raise ValueError(f"the network's first {name} differ")

@@ -40,7 +40,7 @@ _ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
 _LATER = frozenset(
     (
         *("clock", "cold_neighbours", "frames", "nat", "offloads", "root", "rx_coalescing_s"),
-        *("testbed", "timing", "tunnels", "vlan", "vlans"),
+        *("bonds", "testbed", "timing", "tunnels", "vlan", "vlans"),
         *("a_vlan_addresses", "b_vlan_addresses"),
     )
 )

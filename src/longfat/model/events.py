@@ -178,8 +178,8 @@ class LinkChange(_Lasting):
     """A link that has other properties from now on, or goes down or up.
 
     Attributes:
-        a: the node at one end.
-        b: the node at the other.
+        a: the node at one end, or its interface.
+        b: the node at the other, or its interface.
         down: it goes down.
         up: it comes up again.
         a_to_b: the properties that change for packets from `a` to `b`.

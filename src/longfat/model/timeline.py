@@ -454,7 +454,12 @@ def _keep_bursts(was: Interface, qdiscs: Sequence[Qdisc]) -> Interface:
 def _ways(event: LinkChange, state: _LinkState) -> tuple[PropertyChange, PropertyChange]:
     """Return the changes from the link's first node to its second, and back."""
     ways = (event.a_to_b, event.b_to_a)
-    return ways if event.a == state.link.a else ways[::-1]
+    return ways if _begins_at_a(event, state) else ways[::-1]
+
+
+def _begins_at_a(event: LinkChange, state: _LinkState) -> bool:
+    """Return whether an event names the ends of a link in the link's order."""
+    return event.a in (state.link.a, state.ends[0].name)
 
 
 def _restored(event: LinkChange, state: _LinkState, changes: list[dict[str, Any]]) -> str:
@@ -466,7 +471,7 @@ def _restored(event: LinkChange, state: _LinkState, changes: list[dict[str, Any]
         )
         for change in changes
     )
-    if event.a != state.link.a:
+    if not _begins_at_a(event, state):
         there, back = back, there
     return replace(event, a_to_b=there, b_to_a=back).summary()
 

@@ -23,6 +23,7 @@ from longfat.model.fields import fields_of, read_fields
 from longfat.model.network import (
     ROOT_NAMESPACE,
     TIMING_KEYS,
+    Bond,
     Host,
     Link,
     LinkImpairments,
@@ -83,7 +84,7 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     """
     own = fields_of(Network)
     before = 0 if node.errors is None else len(node.errors)
-    allowed = ("hosts", "switches", "links", "tunnels", "testbed", SETUP, *own)
+    allowed = ("hosts", "switches", "links", "bonds", "tunnels", "testbed", SETUP, *own)
     fields = node.fields("a network", allowed=allowed, collect_errors=True)
     if "hosts" not in fields:
         raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
@@ -105,12 +106,19 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
         for tunnel_node in tunnel_nodes
         if (tunnel := tunnel_node.attempt(partial(read_tunnel, tunnel_node, ends))) is not None
     )
+    bond_nodes = fields["bonds"].sequence("a list of bonds") if "bonds" in fields else []
+    bonds = tuple(
+        bond
+        for bond_node in bond_nodes
+        if (bond := bond_node.attempt(partial(read_bond, bond_node, list(names)))) is not None
+    )
     testbed = read_testbed(fields["testbed"]) if "testbed" in fields else None
     network = Network(
         hosts=hosts,
         switches=switches,
         links=links,
         tunnels=tunnels,
+        bonds=bonds,
         testbed=testbed,
         **read_fields(Network, fields),
     )
@@ -119,7 +127,8 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     for problem in defects:
         kind, key = problem.path[:2]
         if isinstance(key, int):
-            where = (tunnel_nodes if kind == "tunnels" else link_nodes)[key]
+            by_kind = {"tunnels": tunnel_nodes, "bonds": bond_nodes}
+            where = by_kind.get(str(kind), link_nodes)[key]
         else:
             where = names[key]
         node.note(_written(where, problem).error(problem.message))
@@ -384,6 +393,40 @@ def read_tunnel(node: Node, hosts: Sequence[str]) -> Tunnel:
         b_endpoint=outer.get(b),
         **read_fields(Tunnel, fields),
     )
+
+
+_BOND = "a bond as [NODE, NODE, {mode: 802.3ad}], or [HOST, [SWITCH, SWITCH], {mode: ...}]"
+
+
+def read_bond(node: Node, names: Sequence[str]) -> Bond:
+    """Read a bond.
+
+    Args:
+        node: `[NODE, NODE, {PROPERTIES}]` or `[HOST, [SWITCH, SWITCH], {PROPERTIES}]`.
+        names: the nodes that there are.
+
+    Raises:
+        InputError: an end does not exist, or a property is missing or wrong.
+    """
+    parts = node.sequence(_BOND)
+    if len(parts) != 3 or not parts[2].is_mapping:
+        raise node.error(f"a bond has two ends and its properties: write {_BOND}")
+    several = parts[1].sequence("switches") if parts[1].is_sequence else [parts[1]]
+    ends = [end.line("a node's name") for end in (parts[0], *several)]
+    for end, name in zip((parts[0], *several), ends, strict=True):
+        if name not in names:
+            raise end.error(
+                f"there is no node {name!r}{nearest(name, names)} (there are: {listed(names)})"
+            )
+        if ends.count(name) > 1:
+            raise end.error(f"{name} is written twice: a bond leads from one node to others")
+    if len(ends) < 2:
+        raise parts[1].error(f"there is no node at the other end: write {_BOND}")
+    allowed = fields_of(Bond)
+    fields = parts[2].fields("a bond's properties", allowed=allowed, collect_errors=True)
+    if "mode" not in fields:
+        raise parts[2].error(f"the bond has no mode: write {_BOND}")
+    return Bond(a=ends[0], peers=tuple(ends[1:]), **read_fields(Bond, fields))
 
 
 def _read_endpoint(node: Node) -> str:

@@ -13,6 +13,7 @@ from longfat.model.events import ClockChange, Event, LinkChange, Partition
 from longfat.model.fields import fields_of
 from longfat.model.network import (
     PROFILES,
+    Bond,
     CpuCosts,
     Host,
     HostTiming,
@@ -175,6 +176,7 @@ def _network() -> dict[str, Any]:
             mapping_of(object_of(one_way)), "by end, properties of the direction towards it"
         ),
     }
+    bond = _fields(fields_of(Bond).values())
     tunnel = {
         **_fields(fields_of(Tunnel).values()),
         "addresses": described(mapping_of(TEXT), "by end, the address in the tunnel"),
@@ -187,6 +189,20 @@ def _network() -> dict[str, Any]:
                 "hosts with the addresses of their first interfaces",
             ),
             "switches": described({"type": "array", "items": TEXT}, "learning bridges"),
+            "bonds": {
+                "type": "array",
+                "items": {
+                    "type": "array",
+                    "prefixItems": [
+                        TEXT,
+                        {"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]},
+                        object_of(bond, required=("mode",)),
+                    ],
+                    "minItems": 3,
+                    "maxItems": 3,
+                },
+                "description": "parallel links that are one interface",
+            },
             "tunnels": {
                 "type": "array",
                 "items": {

@@ -7,6 +7,7 @@ values, `check` validates them, `shape` gives the qdiscs of links,
 """
 
 from longfat.model.host_root import HostRoot
+from longfat.model.network.bonds import Bond
 from longfat.model.network.build import (
     Batch,
     build_batches,
@@ -52,6 +53,7 @@ __all__ = [
     "ROOT_NAMESPACE",
     "TIMING_KEYS",
     "Batch",
+    "Bond",
     "CpuCosts",
     "Host",
     "HostRoot",

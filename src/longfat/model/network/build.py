@@ -80,19 +80,25 @@ def build_batches(network: Network) -> list[Batch]:
     root += [f"link add {bridge} type bridge{filtering}" for bridge in bridges.values()]
     root += [f"link set {bridge} up" for bridge in bridges.values()]
     full = network.full_interface_names()
+    bonded = network.bond_devices()
+    host_bonds = {end.slaves[0]: end for end in network.bond_ends() if end.node in inside}
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
     for link, names, addresses in every_end:
-        root += _link_lines(link, names, inside, bridges)
+        root += _link_lines(link, names, inside, bridges, bonded)
         for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
+            device = bonded.get(name, name)
+            if name in host_bonds:
+                inside[node] += host_bonds[name].lines(mtu_bytes=link.mtu_bytes)
             if address is not None:
                 # Until IPv6 has looked for others with the same address, which takes
                 # seconds, it would not use it; here all addresses are known to differ.
                 sure = " nodad" if ":" in address else ""
-                inside[node].append(f"addr add {address} dev {name}{sure}")
+                inside[node].append(f"addr add {address} dev {device}{sure}")
             own = link.a_vlan_addresses if name == names[0] else link.b_vlan_addresses
-            inside.get(node, root).extend(host_lines(name, own))
+            inside.get(node, root).extend(host_lines(device, own))
             if name in full:
                 inside.get(node, root).append(_altname_line(name, full[name]))
+    root += _switch_bond_lines(network, bridges)
     root += [_altname_line(bridges[name], name) for name in bridges if bridges[name] != name]
     ends = tunnel_ends(network) if network.tunnels else ()
     for end in ends:
@@ -120,12 +126,24 @@ def build_batches(network: Network) -> list[Batch]:
     return batches + [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
 
 
+def _switch_bond_lines(network: Network, bridges: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines that make the bonds of switches, whose links are there."""
+    for end in network.bond_ends():
+        if end.node in bridges:
+            yield from end.lines(mtu_bytes=network.links[end.links[0]].mtu_bytes)
+            yield f"link set {end.device} master {bridges[end.node]}"
+
+
 def _port_lines(network: Network, ports: list[Port | None]) -> Iterator[str]:
     """Yield the lines that put the ports of switches into VLANs."""
     switches = {switch.name for switch in network.switches}
+    bonded = network.bond_devices()
+    done: set[str] = set()
     for link, names, port in zip(network.links, network.interfaces(), ports, strict=True):
-        for node, device in zip((link.a, link.b), names, strict=True):
-            if port is not None and node in switches:
+        for node, name in zip((link.a, link.b), names, strict=True):
+            device = bonded.get(name, name)
+            if port is not None and node in switches and device not in done:
+                done.add(device)
                 yield from port.lines(device)
 
 
@@ -181,6 +199,7 @@ def tunnel_commands(network: Network) -> list[tuple[str, str]]:
 def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
     hosts = {host.name: host for host in network.hosts}
     lines: dict[str, list[str]] = {}
+    bonded = network.bond_devices()
     for link, names in zip(network.links, network.interfaces(), strict=True):
         ends = list(zip((link.a, link.b), names, strict=True))
         shapes = (link.a_to_b, link.b_to_a)
@@ -191,6 +210,8 @@ def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
             offloads = " ".join(filter(None, (host.offloads if host else "", link.offloads)))
             if host and network.frames:
                 here.append(f"ip link set {name} gso_max_segs 1")
+                if name in bonded:
+                    here.append(f"ip link set {bonded[name]} gso_max_segs 1")
             if host and host.rx_coalescing_s is not None:
                 offloads = f"gro on {offloads}".strip()
                 folder = f"/sys/class/net/{name}"
@@ -207,7 +228,11 @@ def _interface_lines(network: Network) -> dict[str, tuple[str, ...]]:
 
 
 def _link_lines(
-    link: Link, names: tuple[str, str], inside: dict[str, list[str]], bridges: dict[str, str]
+    link: Link,
+    names: tuple[str, str],
+    inside: dict[str, list[str]],
+    bridges: dict[str, str],
+    bonded: Mapping[str, str],
 ) -> list[str]:
     mtu = "" if link.mtu_bytes is None else f" mtu {link.mtu_bytes}"
     ends = [
@@ -215,14 +240,18 @@ def _link_lines(
         for node, name in zip((link.a, link.b), names, strict=True)
     ]
     # The line that makes a pair can put its first end into a bridge and set it
-    # up; the second, when the kernel makes it, has no peer yet.
+    # up; the second, when the kernel makes it, has no peer yet. An interface that becomes a
+    # slave of a bond has to be down until then.
     ends.sort(key=lambda end: end[2] in inside)
     (first, first_home, switch), (second, second_home, other) = ends
     into = "" if switch in inside else f" master {bridges[switch]}"
+    into = "" if first in bonded else f"{into} up"
     lines = [
-        f"link add {first}{first_home}{mtu}{into} up type veth peer name {second}{second_home}{mtu}"
+        f"link add {first}{first_home}{mtu}{into} type veth peer name {second}{second_home}{mtu}"
     ]
-    if other in inside:
+    if second in bonded:
+        pass
+    elif other in inside:
         inside[other].append(f"link set {second} up")
     else:
         lines.append(f"link set {second} master {bridges[other]} up")

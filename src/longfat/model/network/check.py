@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
+from longfat.model.network.bond_check import bond_problems
 from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.network.routing import tunnel_ends
@@ -51,6 +52,7 @@ def problems(network: Network) -> Iterator[Problem]:
     """
     yield from _interfaces(network)
     yield from _loops(network)
+    yield from _bonds(network)
     yield from _addresses(network)
     yield from _routes(network)
     yield from _tunnels(network)
@@ -107,13 +109,30 @@ def _loops(network: Network) -> Iterator[Problem]:
     # does the machine: time moves on only when nothing is left to do.
     switches = {switch.name for switch in network.switches}
     groups = Groups(switches)
+    first = network.first_bond_links()
     for index, link in enumerate(network.links):
+        if first.get(index, index) != index:
+            continue
         if link.a in switches and link.b in switches and not groups.join(link.a, link.b):
             yield Problem(
                 ("links", index),
                 f"the link closes a loop of switches: {link.a} and {link.b} are connected already, "
                 "and a frame would circle for ever",
             )
+
+
+def _bonds(network: Network) -> Iterator[Problem]:
+    for end in network.bond_ends():
+        if len(end.device) > MAX_INTERFACE_LENGTH:
+            yield Problem(
+                ("bonds", end.index),
+                f"the interface {end.device} has more than {MAX_INTERFACE_LENGTH} characters: "
+                f"give {end.node} a shorter name or fewer bonds",
+            )
+    for index, bond in enumerate(network.bonds):
+        for key, message in field_problems(bond):
+            yield Problem(("bonds", index, key), message)
+    yield from (Problem(path, text) for path, text in bond_problems(network))
 
 
 def _addresses(network: Network) -> Iterator[Problem]:
@@ -224,6 +243,7 @@ def _in_vlans(index: int, link: Link) -> Iterator[tuple[tuple[str | int, ...], s
 
 def _vlans(network: Network) -> Iterator[Problem]:
     switches = {switch.name for switch in network.switches}
+    bonded = network.bond_devices()
     for index, (link, names) in enumerate(zip(network.links, network.interfaces(), strict=True)):
         if not switches & {link.a, link.b}:
             for key in ("vlan", "vlans"):
@@ -237,7 +257,9 @@ def _vlans(network: Network) -> Iterator[Problem]:
                 ("links", index, "vlans"),
                 f"the VLAN {link.vlan} is that without tags: leave it out",
             )
-        devices = dict(zip((link.a, link.b), names, strict=True))
+        devices = {
+            node: bonded.get(name, name) for node, name in zip((link.a, link.b), names, strict=True)
+        }
         for path, node, vlan, _ in _in_vlans(index, link):
             device = f"{devices[node]}.{vlan}"
             if node in switches:

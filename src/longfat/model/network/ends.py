@@ -16,20 +16,34 @@ if TYPE_CHECKING:
 def link_between(network: Network, a: str, b: str) -> int:
     """Return the place of the link between two nodes.
 
+    Args:
+        network: the network.
+        a: a node, or its interface, where several links lead to the other.
+        b: the other node, or its interface.
+
     Raises:
         InputError: there is none, or more than one.
     """
-    found = [i for i, link in enumerate(network.links) if {link.a, link.b} == {a, b}]
+    interfaces = network.interfaces()
+    found = [
+        index
+        for index, (link, (at_a, at_b)) in enumerate(zip(network.links, interfaces, strict=True))
+        for one, other in (((link.a, at_a), (link.b, at_b)), ((link.b, at_b), (link.a, at_a)))
+        if a in one and b in other
+    ]
     if len(found) == 1:
         return found[0]
     if found:
+        pair = interfaces[found[0]]
+        first = pair[0] if network.links[found[0]].a == a else pair[1]
         raise InputError(
-            f"{len(found)} links lead from {a} to {b}, so it is not clear which is meant: type "
-            "lines of tc or ip at their interfaces in place of link"
+            f"{len(found)} links lead from {a} to {b}, so it is not clear which is meant: write an"
+            f" interface in place of its node, such as [{first}, {b}]"
         )
+    known = {name for pair in interfaces for name in pair}
     names = network.node_names()
     for name in (a, b):
-        if name not in names:
+        if name not in names and name not in known:
             raise InputError(
                 f"there is no node {name!r}{nearest(name, names)} (there are: {listed(names)})"
             )

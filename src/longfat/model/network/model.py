@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from longfat.model.fields import declare
 from longfat.model.host_root import HostRoot
 from longfat.model.kinds import Flag, ImageName, Integer, Integers, Size, Text, Time
+from longfat.model.network.bonds import Bond, BondEnd, ends_of, links_between
 from longfat.model.network.clock import ClockKind, HostClock
 from longfat.model.network.devices import device_stem
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
@@ -247,6 +248,7 @@ class Network:
         hosts: hosts and routers.
         switches: the switches.
         links: the links.
+        bonds: links that are one interface (`longfat.model.network.bonds`).
         tunnels: the tunnels between hosts; their interfaces are numbered per host (`h1-tun0`).
         testbed: the timing of the one computer that runs the switches and all hosts
             without a timing of their own; infinitely fast, if None.
@@ -259,6 +261,7 @@ class Network:
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
     tunnels: tuple[Tunnel, ...] = ()
+    bonds: tuple[Bond, ...] = ()
     testbed: HostTiming | None = None
     frames: bool = declare(
         Flag(),
@@ -319,6 +322,30 @@ class Network:
             pairs.append((ends[0], ends[1]))
         return pairs
 
+    def bond_links(self, bond: Bond) -> tuple[int, ...]:
+        """Return the indices of the links of a bond."""
+        return links_between(bond, [(link.a, link.b) for link in self.links])
+
+    def bond_ends(self) -> list[BondEnd]:
+        """Return the interfaces of its bonds, those of a bond together."""
+        if not self.bonds:
+            return []
+        return ends_of(
+            self.bonds,
+            pairs=[(link.a, link.b) for link in self.links],
+            interfaces=self.interfaces(),
+            switches={switch.name for switch in self.switches},
+        )
+
+    def bond_devices(self) -> dict[str, str]:
+        """Return the bond's interface of each interface that is part of a bond."""
+        return {slave: end.device for end in self.bond_ends() for slave in end.slaves}
+
+    def first_bond_links(self) -> dict[int, int]:
+        """Return the first link of its bond for each link that is part of one, by indices."""
+        bonded = (self.bond_links(bond) for bond in self.bonds)
+        return {number: links[0] for links in bonded for number in links}
+
     def full_interface_names(self) -> dict[str, str]:
         """Return the full names of the interfaces that have short ones, by interface."""
         full = self._numbered({name: name for name in self.node_names()})
@@ -365,6 +392,7 @@ class Network:
             if route.to == "default"
             for hop in route.next_hops
         ]
+        bonded = self.bond_devices()
         for link, names, addresses in zip(
             self.links, self.interfaces(), self.addresses(), strict=True
         ):
@@ -372,7 +400,7 @@ class Network:
                 if node == host.name and address is not None:
                     near = ipaddress.ip_interface(address).network
                     if any(gateway in near for gateway in gateways):
-                        return name
+                        return bonded.get(name, name)
         return None
 
     def host_addresses(self) -> dict[str, str]:
@@ -418,6 +446,8 @@ class Network:
             for link, pair in zip(self.links, self.interfaces(), strict=True)
             for node, name in zip((link.a, link.b), pair, strict=True)
         }
+        homes |= {end.device: end.node for end in self.bond_ends() if end.node in hosts}
+        homes |= {end.device: ROOT_NAMESPACE for end in self.bond_ends() if end.node not in hosts}
         grouped: dict[str, list[str]] = {}
         for name in names:
             grouped.setdefault(homes[name], []).append(name)

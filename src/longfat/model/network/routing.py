@@ -51,6 +51,7 @@ class _End:
         far_interface: that one's interface.
         outer: of a tunnel, the outer address of the other end.
         vlan: the tag of packets that leave with this address.
+        bond: the bond that the interface is part of.
     """
 
     node: str
@@ -60,11 +61,13 @@ class _End:
     far_interface: str
     outer: Address | None = None
     vlan: int | None = None
+    bond: str | None = None
 
     @property
     def device(self) -> str:
         """The interface that has the address."""
-        return self.interface if self.vlan is None else vlan_device(self.interface, self.vlan)
+        device = self.bond or self.interface
+        return device if self.vlan is None else vlan_device(device, self.vlan)
 
 
 def trace_route(
@@ -111,7 +114,8 @@ def follow_back(
     for node, interface in path[1:]:
         if node in hosts and hosts[node].nat:
             outside = known.addresses.get(interface)
-            if outside is not None and interface == network.outside_interface(hosts[node]):
+            device = known.bonded.get(interface, interface)
+            if outside is not None and device == network.outside_interface(hosts[node]):
                 targets.append((node, outside))
     way: list[Hop] = []
     here = target
@@ -235,15 +239,18 @@ def _map_of(network: Network) -> _Map:
 
 def _leaving(network: Network) -> dict[str, list[_End]]:
     leaving: dict[str, list[_End]] = {}
+    bonded = network.bond_devices()
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
     for link, (at_a, at_b), given in every_end:
         own = [None if text is None else ipaddress.ip_interface(text) for text in given]
-        leaving.setdefault(link.a, []).append(_End(link.a, at_a, own[0], link.b, at_b))
-        leaving.setdefault(link.b, []).append(_End(link.b, at_b, own[1], link.a, at_a))
-        for end, vlan_addresses in (
-            (_End(link.a, at_a, None, link.b, at_b), link.a_vlan_addresses),
-            (_End(link.b, at_b, None, link.a, at_a), link.b_vlan_addresses),
+        ends = (
+            _End(link.a, at_a, own[0], link.b, at_b, bond=bonded.get(at_a)),
+            _End(link.b, at_b, own[1], link.a, at_a, bond=bonded.get(at_b)),
+        )
+        for end, vlan_addresses in zip(
+            ends, (link.a_vlan_addresses, link.b_vlan_addresses), strict=True
         ):
+            leaving.setdefault(end.node, []).append(end)
             leaving[end.node] += [
                 replace(end, address=ipaddress.ip_interface(one.address), vlan=one.vlan)
                 for one in vlan_addresses
@@ -256,13 +263,15 @@ class _Map:
 
     Attributes:
         host_addresses: the address that each host is called by.
-        addresses: the address of each interface that has one.
+        addresses: the address of each interface that has one, or whose bond has one.
+        bonded: the bond of each interface that is part of one.
     """
 
     def __init__(self, network: Network) -> None:
         self._network = network
         self._is_inside_tunnel = False
         self.host_addresses = network.host_addresses()
+        self.bonded = network.bond_devices()
         self._hosts = {host.name: host for host in network.hosts}
         self._leaving = _leaving(network)
         self.addresses = {

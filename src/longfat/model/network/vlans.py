@@ -71,13 +71,18 @@ def vlans_of(network: Network) -> frozenset[int]:
 
 
 def ports_of(network: Network) -> list[Port | None]:
-    """Return the port at the switches of each link; None for links without a switch."""
+    """Return the port at the switches of each link; None for links without a switch.
+
+    A bond's links have the port of the first of them, which has the addresses.
+    """
     every = vlans_of(network)
     switches = {switch.name for switch in network.switches}
-    return [
+    ports = [
         _port(link, addresses, every, switches & {link.a, link.b})
         for link, addresses in zip(network.links, network.addresses(), strict=True)
     ]
+    first = network.first_bond_links()
+    return [ports[first.get(index, index)] for index in range(len(ports))]
 
 
 def _port(

@@ -68,6 +68,7 @@ class Probe(ABC):
             flows: the case's flows by their names.
         """
         known = [interface for pair in network.interfaces() for interface in pair]
+        known += [end.device for end in network.bond_ends()]
         if name in known:
             return None
         if name in flows:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from longfat.model.network import Network
     from longfat.model.probes.samples import Message
     from longfat.model.traffic import Flow
 
@@ -183,6 +184,15 @@ class Queue(Sampled):
             series("marks", "growth of the qdisc's own count of ECN marks over all interfaces"),
         ),
     )
+
+    def target_problem(
+        self, name: str, *, network: Network, flows: Mapping[str, Flow]
+    ) -> str | None:
+        """Return why it cannot be of an interface; see `Probe.target_problem`."""
+        for end in network.bond_ends():
+            if name == end.device:
+                return f"{name} is a bond, whose links have the queues: {', '.join(end.slaves)}"
+        return Sampled.target_problem(self, name, network=network, flows=flows)
 
     def table(
         self,

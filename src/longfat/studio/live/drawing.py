@@ -113,6 +113,7 @@ def cannot_take(now: Drawn, new: Drawn) -> list[str]:
 _OF_NETWORK = {
     "frames": "frames was changed",
     "tunnels": "the tunnels were changed",
+    "bonds": "the bonds were changed",
     "testbed": "the testbed's timing was changed",
 }
 

@@ -166,12 +166,17 @@ def _of_host(host: Host, ends: list[tuple[str, str | None]]) -> Addressing:
     return Addressing(ip=ip, gateway=gateway, lines=tuple(lines))
 
 
-def check_without_vlans(network: Network) -> None:
+def check_writable(network: Network) -> None:
     """Check that a network's switches can be those of Mininet, which are no bridges of Linux.
 
     Raises:
-        InputError: its links have VLANs.
+        InputError: its links have VLANs or are bonded.
     """
+    if network.bonds:
+        raise InputError(
+            "a network with bonds cannot be written for Mininet, which gives each link's interface"
+            " its address: keep it as a study"
+        )
     if vlans_of(network):
         raise InputError(
             "a network with VLANs cannot be written for Mininet, whose switches are Open vSwitch's:"

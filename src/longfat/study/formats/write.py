@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from longfat.model.case import Case, Command, File
-    from longfat.model.network import Host, HostTiming, Link, Network, Tunnel, VlanAddress
+    from longfat.model.network import Bond, Host, HostTiming, Link, Network, Tunnel, VlanAddress
     from longfat.study.drawing import Drawing
 
 _WIDTH = 100
@@ -143,6 +143,8 @@ def _network(network: Network) -> CommentedMap:
         found["testbed"] = _row(_timing(network.testbed))
     if network.links:
         found["links"] = _block_or_row([_link(link) for link in network.links])
+    if network.bonds:
+        found["bonds"] = _block_or_row([_bond(bond) for bond in network.bonds])
     if network.tunnels:
         found["tunnels"] = _block_or_row([_tunnel(tunnel) for tunnel in network.tunnels])
     found.update(written_fields(network))
@@ -208,6 +210,11 @@ def _addresses(untagged: str | None, in_vlans: Iterable[VlanAddress]) -> Any:
     if not by_vlan:
         return untagged
     return _row(by_vlan if untagged is None else {"untagged": untagged, **by_vlan})
+
+
+def _bond(bond: Bond) -> CommentedMap | CommentedSeq:
+    other = bond.peers[0] if len(bond.peers) == 1 else _row(bond.peers)
+    return _row([bond.a, other, _row(written_fields(bond))])
 
 
 def _tunnel(tunnel: Tunnel) -> CommentedMap | CommentedSeq:

@@ -33,7 +33,7 @@ from longfat.study.formats.mininet_options import (
     Addressing,
     Notes,
     addressing,
-    check_without_vlans,
+    check_writable,
     interface_lines,
 )
 
@@ -66,9 +66,9 @@ def miniedit_text(
         The text, and what MiniEdit cannot hold or holds otherwise.
 
     Raises:
-        InputError: its links have VLANs.
+        InputError: its links have VLANs or are bonded.
     """
-    check_without_vlans(network)
+    check_writable(network)
     notes = Notes()
     starts: dict[str, list[str]] = {}
     plain = _plain_links(network, starts, notes)

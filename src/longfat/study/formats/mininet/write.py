@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from longfat.model.network import ROOT_NAMESPACE, shape_commands, tunnel_commands
 from longfat.model.network.build import FORWARD_LINE
-from longfat.study.formats.mininet_options import addressing, check_without_vlans, interface_lines
+from longfat.study.formats.mininet_options import addressing, check_writable, interface_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,9 +89,9 @@ def mininet_text(*, title: str, network: Network, setup: Sequence[Command] = ())
         The script's text.
 
     Raises:
-        InputError: its links have VLANs.
+        InputError: its links have VLANs or are bonded.
     """
-    check_without_vlans(network)
+    check_writable(network)
     docstring = f"{title}\n\nA network for Mininet 2.3; run it as root.\n"
     parts = [_HEAD.format(docstring=_docstring(docstring))]
     if any(host.forwards for host in network.hosts):
