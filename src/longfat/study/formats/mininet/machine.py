@@ -74,6 +74,11 @@ class Typed:
         number: by which `awaits` refers to it.
         at_s: when it was typed, in seconds that the script has slept.
         awaits: the number of the command that is waited for.
+        kind: `line`; `signal`, which ends a command; `start` and `stop` of the network; or the
+            name of a test of Mininet, such as `pingAll`, that types it.
+        time_s: when it was typed, in seconds since the script's start, if each command that it
+            waits for takes as long as its words say.
+        signals: the number of the command that is ended.
     """
 
     node: str | None
@@ -83,19 +88,39 @@ class Typed:
     number: int = 0
     at_s: float = 0.0
     awaits: int | None = None
+    kind: str = "line"
+    time_s: float = 0.0
+    signals: int | None = None
+
+    @property
+    def is_of_test(self) -> bool:
+        """Return whether a test of Mininet types it by itself."""
+        return self.kind not in ("line", "signal", "start", "stop")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkRecord:
+    """One of a script's networks, and what was typed while it was there."""
+
+    is_started: bool
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    commands: tuple[Typed, ...]
+
+    @property
+    def parts(self) -> int:
+        """Return how much it is."""
+        return len(self.nodes) + len(self.links) + len(self.commands)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a script made: the first of its networks, and whether one was started."""
+    """What a script made."""
 
     title: str
-    networks: int
-    is_started: bool
     error: Ended | None
-    nodes: tuple[Node, ...]
-    links: tuple[Link, ...]
-    commands: tuple[Typed, ...]
+    is_started: bool
+    networks: tuple[NetworkRecord, ...]
     warnings: tuple[tuple[str, str], ...]
 
 

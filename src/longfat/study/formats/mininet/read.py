@@ -28,8 +28,19 @@ from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.document import MAX_FILE_BYTES
-from longfat.study.formats.mininet.machine import Typed, at, printable, read_record, run_script
-from longfat.study.formats.mininet.network import Reader
+from longfat.study.formats.mininet.machine import (
+    NetworkRecord,
+    Record,
+    Typed,
+    at,
+    printable,
+    read_record,
+    run_script,
+)
+from longfat.study.formats.mininet.case_names import case_names
+from longfat.study.formats.mininet.network import Reader, with_safe_names
+from longfat.study.formats.mininet.schedule import schedule_of
+from longfat.study.formats.mininet.traffic import Traffic, traffic_of
 from longfat.study.network import host_address, route_target, router_address
 
 if TYPE_CHECKING:
@@ -45,6 +56,23 @@ _LINE = re.compile(r"line (\d{1,9}):")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptRun:
+    """What a script does in one of its networks.
+
+    Attributes:
+        name: what distinguishes it from its other networks, as a case's name.
+        network: the network.
+        traffic: what is typed in it: set-up lines, flows, probes and events.
+        notes: what became of each line, and what is left out.
+    """
+
+    name: str
+    network: Network
+    traffic: Traffic
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MininetNetwork:
     """What a script defines.
 
@@ -53,12 +81,14 @@ class MininetNetwork:
         network: its hosts, switches and links.
         setup: what it types at nodes to set them up.
         typed: all lines that it types, those of traffic too, in their order.
+        runs: what it does in each of the networks that it starts, as cases of a study.
     """
 
     title: str | None
     network: Network
     setup: tuple[Command, ...]
     typed: tuple[Typed, ...] = field(default=(), compare=False)
+    runs: tuple[ScriptRun, ...] = field(default=(), compare=False)
 
 
 def read_mininet(
@@ -96,31 +126,84 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
         InputError: as of `read_mininet`.
     """
     record = read_record(content, file=file)
-    parts = (record.nodes, record.links, record.commands, record.warnings)
-    if sum(map(len, parts)) > _MAX_PARTS:
+    if sum(network.parts for network in record.networks) + len(record.warnings) > _MAX_PARTS:
         raise InputError(f"more than {_MAX_PARTS:,} nodes, links and commands", place=at(file))
     if record.error is not None and not record.is_started:
         raise InputError(printable(record.error.text), place=at(file, record.error.at))
-    if not record.nodes:
+    if not record.networks or not record.networks[0].nodes:
         left = "".join(f"; {who}: {what}" for who, what in record.warnings[:1])
         raise InputError(printable(_NOTHING + left), place=at(file))
-    reader = Reader(record, file)
+    reader, network, setup, notes = _network(record, record.networks[0], file)
+    warnings = list(notes)
+    if len(record.networks) > 1:
+        warnings.append(f"{file}: it makes {len(record.networks)} networks: the first is taken")
+    title = record.title if record.title.isprintable() else ""
+    return (
+        MininetNetwork(
+            title=title or None,
+            network=network,
+            setup=setup,
+            typed=tuple(reader.typed),
+            runs=_runs(record, file),
+        ),
+        tuple(map(printable, _by_line(warnings))),
+    )
+
+
+def _network(
+    record: Record, one: NetworkRecord, file: str
+) -> tuple[Reader, Network, tuple[Command, ...], tuple[str, ...]]:
+    """Return one of a script's networks, its set-up lines, and notes on what is left out."""
+    safe, renamed = with_safe_names(one)
+    reader = Reader(safe, file)
     for who, what in record.warnings:
         reader.notes.add(who, what)
     network = reader.network()
     # Its network is whole by then; what follows may need what a study has no place for.
     if record.error is not None:
         reader.notes.add(f"line {record.error.at[0]}", f"the script ends here: {record.error.text}")
-    if record.networks > 1:
-        reader.notes.add(file, f"it makes {record.networks} networks: the first is taken")
     network, setup = infer_link_properties(network, reader.setup)
-    title = record.title if record.title.isprintable() else ""
-    return (
-        MininetNetwork(
-            title=title or None, network=network, setup=setup, typed=tuple(reader.typed)
-        ),
-        tuple(map(printable, _by_line(reader.notes.texts))),
+    return reader, network, setup, (*renamed, *reader.notes.texts)
+
+
+def _runs(record: Record, file: str) -> tuple[ScriptRun, ...]:
+    """Return what a script does in each network that it starts, or in the first."""
+    started = [one for one in record.networks if one.is_started] or record.networks[:1]
+    return tuple(
+        _run(record, one, name, file)
+        for one, name in zip(started, case_names(started), strict=True)
     )
+
+
+def _run(record: Record, one: NetworkRecord, name: str, file: str) -> ScriptRun:
+    safe, renamed = with_safe_names(one)
+    reader = Reader(safe, file)
+    for who, what in record.warnings:
+        reader.notes.add(who, what)
+    network = reader.network()
+    # Those on lines that a network alone has nothing for.
+    notes = [note for note in reader.notes.texts if note not in reader.notes_on_lines]
+    if record.error is not None:
+        where = f"line {record.error.at[0]}"
+        notes.append(f"{where}: the script ends here: {record.error.text}")
+    is_host = {node.name for node in safe.nodes if not node.is_switch}
+    commands = [
+        typed if typed.node in is_host else replace(typed, node=None) for typed in reader.commands
+    ]
+    traffic = traffic_of(schedule_of(commands), network)
+    setup = [one for one in traffic.setup if not reader.forwards(one)]
+    network, left = infer_link_properties(network, setup)
+    traffic = replace(traffic, setup=left)
+    lines = [f"line {where[0]}: {text}" for where, text in traffic.notes]
+    if not traffic.flows:
+        lines.append(f"{file}: the script makes no traffic: the study has nothing to measure")
+    return ScriptRun(
+        name=name,
+        network=network,
+        traffic=traffic,
+        notes=tuple(map(printable, _by_line([*renamed, *notes, *lines]))),
+    )
+
 
 
 def _by_line(notes: Sequence[str]) -> list[str]:
