@@ -181,7 +181,7 @@ def TreeNet(depth=1, fanout=2, **named):
 
 class Mininet(Recorded):
     ignored = {
-        **dict.fromkeys(("startTerms", "stopXterms", "staticArp", "init")),
+        **dict.fromkeys(("startTerms", "stopXterms", "init")),
         "waitConnected": True,
         "monitor": (),
     }
@@ -194,6 +194,7 @@ class Mininet(Recorded):
         self.link, self.intf = link, options.get("intf")
         self.ipBase = options.get("ipBase", "10.0.0.0/8")
         self.autoSetMacs = options.get("autoSetMacs", False)
+        self.autoStaticArp = options.get("autoStaticArp", False)
         self.ipBaseNum, self.prefixLen = netParse(self.ipBase)
         self.nextIP = (0xFFFFFFFF >> self.prefixLen & self.ipBaseNum) or 1
         self.hosts: list[Node] = []
@@ -253,6 +254,9 @@ class Mininet(Recorded):
             self.controllers.append(made)
             self.nameToNode[made.name] = made
         return made
+
+    def staticArp(self):
+        self.autoStaticArp = True
 
     def delNode(self, node, nodes=None):
         for link in [one for one in self.links if node in (one.intf1.node, one.intf2.node)]:

@@ -182,6 +182,7 @@ def _network(net: Any) -> dict[str, Any]:
     links = [link for link in RECORD.links if {id(link.intf1), id(link.intf2)} <= nodes_of.keys()]
     return {
         "is_started": bool(net and net.is_started),
+        "static_arp": bool(net and net.autoStaticArp),
         "nodes": [
             {
                 "name": node.name,

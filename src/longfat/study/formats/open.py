@@ -14,6 +14,7 @@ from longfat.study.document import find_document
 from longfat.study.drawing import Drawing
 from longfat.study.expand import Settings, plan_case, read_settings
 from longfat.study.file_reader import folder_reader
+from longfat.study.formats.miniedit.nodes import BACKGROUND
 from longfat.study.read import STUDY_FILE, open_study, read_study
 
 if TYPE_CHECKING:
@@ -134,7 +135,9 @@ def open_network(
 
 
 def tolerant(command: Command) -> Command:
-    """Return a command whose exit status is ignored."""
+    """Return a command whose exit status is ignored; one in the background has none."""
+    if BACKGROUND.search(command.line):
+        return command
     return replace(command, line=f"{command.line} || true")
 
 

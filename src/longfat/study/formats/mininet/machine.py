@@ -100,9 +100,13 @@ class Typed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRecord:
-    """One of a script's networks, and what was typed while it was there."""
+    """One of a script's networks, and what was typed while it was there.
+
+    `static_arp` says that hosts know each other's link-layer addresses from the start.
+    """
 
     is_started: bool
+    static_arp: bool
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     commands: tuple[Typed, ...]

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.model.case import Command
 from longfat.model.network import (
     DEFAULT_MTU_BYTES,
+    ROOT_NAMESPACE,
     Host,
     Link,
     Network,
@@ -40,14 +42,12 @@ from longfat.study.formats.mininet.machine import (
 from longfat.study.formats.mininet.case_names import case_names
 from longfat.study.formats.mininet.network import Reader, with_safe_names
 from longfat.study.formats.mininet.schedule import schedule_of
+from longfat.study.formats.mininet.shaping import BOUNDARY_LINE, as_mininet_shapes
 from longfat.study.formats.mininet.traffic import Traffic, traffic_of
 from longfat.study.network import host_address, route_target, router_address
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from longfat.model.case import Command
-    from longfat.model.network import Network
 
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
@@ -190,10 +190,13 @@ def _run(record: Record, one: NetworkRecord, name: str, file: str) -> ScriptRun:
     commands = [
         typed if typed.node in is_host else replace(typed, node=None) for typed in reader.commands
     ]
-    traffic = traffic_of(schedule_of(commands), network)
+    plain, shaping = as_mininet_shapes(network, safe)
+    traffic = traffic_of(schedule_of(commands), plain)
     setup = [one for one in traffic.setup if not reader.forwards(one)]
-    network, left = infer_link_properties(network, setup)
-    traffic = replace(traffic, setup=left)
+    plain, left = infer_link_properties(plain, setup)
+    boundary = [Command(node=ROOT_NAMESPACE, line=BOUNDARY_LINE)] if shaping else []
+    traffic = replace(traffic, setup=(*boundary, *shaping, *left))
+    network = replace(plain, cold_neighbours=not one.static_arp)
     lines = [f"line {where[0]}: {text}" for where, text in traffic.notes]
     if not traffic.flows:
         lines.append(f"{file}: the script makes no traffic: the study has nothing to measure")

@@ -204,7 +204,8 @@ def anchor_of(
         for one in earlier
         if one.known_end_s is not None and one.known_end_s <= action.time_s + _SAME_S
     ]
-    last = max(awaited, key=lambda one: (one.end_s or 0.0, one.time_s), default=None)
+    # The last of those that end at the same time.
+    last = max(reversed(awaited), key=lambda one: one.end_s or 0.0, default=None)
     if last is None:
         return None, action.time_s
     return last, round(max(0.0, action.time_s - (last.end_s or 0.0)), 3)

@@ -161,7 +161,7 @@ class _Reader:
         )
 
     def _all_notes(self) -> tuple[tuple[At, str], ...]:
-        notes: dict[tuple[At, str], list[Action]] = {}
+        notes: dict[tuple[At, str], list[tuple[Action, str]]] = {}
         for draft in self._drafts:
             kind = "flow" if draft.cls is not Program else "program flow"
             text = f"the {kind} {draft.name}"
@@ -170,13 +170,14 @@ class _Reader:
             self._notes.append((draft.action, text))
         for action, text in self._notes:
             key = text if not text.startswith("the ") else re.sub(r"_\d+(?=$| )", "", text)
-            notes.setdefault((action.at, key), []).append(action)
+            notes.setdefault((action.at, key), []).append((action, text))
         order = {id(action): index for index, action in enumerate(self._schedule.actions)}
         found = []
-        for (at, text), actions in notes.items():
-            first = actions[0]
+        for (at, key), noted in notes.items():
+            first, text = noted[0]
             who = first.node or "root"
-            more = f" and {len(actions) - 1} more" if len(actions) > 1 else ""
+            more = f" and {len(noted) - 1} more" if len(noted) > 1 else ""
+            text = f"{key}, ..." if more and key != text else text
             found.append((order.get(id(first), 0), (at, f"{who}: `{first.line}`{more}: {text}")))
         found.sort(key=lambda one: (one[1][0], one[0]))
         return tuple(note for _, note in found)
