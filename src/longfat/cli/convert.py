@@ -12,8 +12,8 @@ from longfat.cli.console import echo, stderr, write_target
 from longfat.cli.options import json_option
 from longfat.common.terminal_text import relative_path
 from longfat.errors import InputError
-from longfat.execution.trial import failing_lines
-from longfat.study.formats.convert import SUFFIXES, convert_text, typed_lines
+from longfat.execution.trial import failing_case_lines
+from longfat.study.formats.convert import SUFFIXES, convert_text
 from longfat.study.formats.open import open_network
 from longfat.study.labs import find_study
 
@@ -54,7 +54,7 @@ def convert(
             suffix=target.suffix,
             case=case,
             arguments=arguments,
-            find_failing=lambda made: failing_lines(made, typed_lines(made)),
+            find_failing=failing_case_lines,
         )
         content, warnings = converted.text.encode(), converted.warnings
     else:

@@ -15,6 +15,7 @@ from longfat.common.guard import scratch_folder
 from longfat.common.terminal_text import printable_line
 from longfat.execution.case_runner import run_case
 from longfat.model.case import Command
+from longfat.model.events import TypedLine
 from longfat.model.traffic import Program
 
 if TYPE_CHECKING:
@@ -60,6 +61,18 @@ def failing_lines(case: Case, lines: Iterable[Command] = ()) -> dict[Command, st
         if index.isdecimal() and int(index) < len(commands):
             failing.setdefault(commands[int(index)], printable_line(words)[:_MAX_WORDS])
     return failing
+
+
+def failing_case_lines(case: Case) -> dict[Command, str]:
+    """Return the lines of a case that fail, of its set-up and of its events; `failing_lines`."""
+    return failing_lines(
+        case,
+        [
+            Command(node=event.node, line=event.line)
+            for event in case.events
+            if isinstance(event, TypedLine)
+        ],
+    )
 
 
 def _tried(command: Command, index: int) -> Command:

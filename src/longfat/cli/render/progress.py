@@ -250,7 +250,7 @@ class CaseProgress(RunObserver):
     def _all_done(self, shown: _Shown) -> None:
         virtual_s = sum(run.virtual_s for run in shown.runs)
         wall_s = sum(run.wall_s for run in shown.runs)
-        text = f"{virtual_s:.1f} virtual s"
+        text = f"{virtual_s:.1f} virtual s" if virtual_s else "no flows: nothing to measure"
         speed = f"{virtual_s / wall_s:.2f}x" if wall_s else ""
         known = shown.cached == len(shown.runs)
         if not self._console.is_terminal and not known:

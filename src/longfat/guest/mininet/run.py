@@ -11,6 +11,7 @@ import math
 import os
 import random
 import resource
+import shutil
 import signal
 import sys
 import threading
@@ -61,6 +62,9 @@ def main() -> None:
     RECORD.script = os.path.join(os.getcwd(), job["name"])
     with open(RECORD.script, "wb") as copy:
         copy.write(source)
+    for index, name in enumerate(job.get("helpers", ())):
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        shutil.copyfile(f"{given}/helper{index}", name)
     ours = os.getpid()
     sys.argv = [job["name"], *job["arguments"]]
     sys.path[:2] = [os.getcwd()]  # and neither our folder nor its root
@@ -153,6 +157,10 @@ def _error(error: BaseException) -> dict[str, Any]:
         text = said
     elif isinstance(error, SystemExit):
         text = said if isinstance(error.code, str) else f"it exits with status {said}{_last_line()}"
+    elif isinstance(error, ModuleNotFoundError):
+        text = f"{text}: install it for /usr/bin/python3, or put it beside the script"
+    elif isinstance(error, FileNotFoundError) and error.filename:
+        text = f"{text}: put it beside the script, whose text has to name it"
     elif isinstance(error, OSError) and error.errno == errno.EFBIG:
         text = f"it prints, or writes to a file, more than {_MAX_BYTES >> 20} MB"
     return {"text": text[:_MAX_TEXT], "at": at}

@@ -118,11 +118,12 @@ def _study_of_script(
     """Return the study of what a script does in each of its networks."""
     cases: dict[str, Case] = {}
     notes: list[str] = []
+    files = {file.path: file for run in opened.runs for file in run.files}
     for run in opened.runs:
         case = Case(
             kernel=NEWEST,
             network=run.network,
-            files=opened.files,
+            files=tuple(files.values()),
             setup=run.traffic.setup,
             flows=run.traffic.flows,
             probes=run.traffic.probes,
@@ -130,7 +131,9 @@ def _study_of_script(
         )
         more: list[str] = []
         if find_failing is None:
-            case = _ignoring(case, (*case.setup, *typed_lines(case)))
+            typed = [event for event in case.events if isinstance(event, TypedLine)]
+            lines = [Command(node=event.node, line=event.line) for event in typed]
+            case = _ignoring(case, (*case.setup, *lines))
         else:
             failing = find_failing(case)
             case = _ignoring(case, failing)
@@ -156,15 +159,6 @@ def _merged(notes: Sequence[str], names: Sequence[str]) -> list[str]:
         text if counts[text := note.partition(": ")[2]] >= len(names) else note for note in notes
     ]
     return list(dict.fromkeys(merged))
-
-
-def typed_lines(case: Case) -> tuple[Command, ...]:
-    """Return the lines that a case's events type."""
-    return tuple(
-        Command(node=event.node, line=event.line)
-        for event in case.events
-        if isinstance(event, TypedLine)
-    )
 
 
 def _ignoring(case: Case, commands: Iterable[Command]) -> Case:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from longfat.common.decoding import MAX_BYTES, Decoder, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
@@ -168,6 +169,8 @@ _MEMORY_BYTES = 1 << 30
 _SCRIPTS_MEMORY_BYTES = 800 << 20
 _MAX_LINES = 3_000_000
 _LIMIT_S = 600.0
+# What the script waits for does not count in its own limit.
+_MACHINE_LIMIT_S = 2 * 86400.0
 _STALL_CPU_S = 10.0
 _QUOTA = Quota(disk=64 << 20, files=1000, processes=256, wall=120.0)
 
@@ -180,7 +183,12 @@ class _Outcome:
 
 
 def run_script(
-    path: Path, content: bytes, *, arguments: Sequence[str] = (), most_wall_s: float | None = None
+    path: Path,
+    content: bytes,
+    *,
+    arguments: Sequence[str] = (),
+    helpers: Mapping[str, bytes] = MappingProxyType({}),
+    most_wall_s: float | None = None,
 ) -> bytes:
     """Run a script in a machine of the newest kernel that is built.
 
@@ -188,6 +196,7 @@ def run_script(
         path: the script, as the user named it.
         content: its text.
         arguments: its arguments, `sys.argv[1:]`.
+        helpers: files beside it that it may use, by their relative paths.
         most_wall_s: the wall time that it may take, in seconds, if that is less than it may
             anyway.
 
@@ -205,11 +214,14 @@ def run_script(
         "output": _OUTPUT,
         "name": path.name,
         "arguments": list(arguments),
+        "helpers": list(helpers),
         "memory_bytes": _SCRIPTS_MEMORY_BYTES,
         "lines": _MAX_LINES,
         "limit_s": _LIMIT_S,
     }
     quota = replace(_QUOTA, wall=wall_s)
+    files = {f"helper{index}": data for index, data in enumerate(helpers.values())}
+    files["script"] = content
     with (
         scratch_folder() as folder,
         reserve_cpu() as cpu,
@@ -225,7 +237,7 @@ def run_script(
                 folder=run,
                 shown={
                     GUEST_PLACE: program,
-                    JOB_PLACE: write_job(job, inside=folder, files={"script": content}),
+                    JOB_PLACE: write_job(job, inside=folder, files=files),
                 },
                 output=output,
                 cpu=cpu,
@@ -236,7 +248,7 @@ def run_script(
             ) as machine,
         ):
             try:
-                machine.wait(limit_s=2 * _LIMIT_S)
+                machine.wait(limit_s=_MACHINE_LIMIT_S)
             except MachineError as error:
                 if not (run / "output").exists():
                     raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -58,9 +59,17 @@ _LEFT: Mapping[str, tuple[str, Scalar]] = {
 }
 _SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 
+# See `longfat.study.formats.mininet.write`.
+_WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 # Where the name of an interface may stand: as a word, and in paths of sysctl.
 _BEFORE, _AFTER = r"(?:(?<=conf[./])|(?<=neigh[./])|(?<![\w./-]))", r"(?![\w-]|\.(?!\d)[^./\s]*(?:\s|$))"
+
+
+def _unwrapped(text: str) -> str:
+    """Return the line in the form in which scripts of longfat's type it."""
+    match = _WRAPPED.fullmatch(text)
+    return shlex.split(match[1])[0] if match else text
 
 
 def with_interfaces(line: str, names: Mapping[str, str]) -> str:
@@ -285,12 +294,13 @@ class Reader:
                     f"the interface {end.interface} is {name} here, in lines that name it, too: "
                     "they are numbered in the links' order",
                 )
-        self.commands = tuple(
-            replace(typed, text=with_interfaces(typed.text, renamed[where]))
-            if (where := self._where(typed.node)) in renamed
-            else typed
-            for typed in self._record.commands
-        )
+        commands = []
+        for typed in self._record.commands:
+            text, where = _unwrapped(typed.text), self._where(typed.node)
+            if where in renamed:
+                text = with_interfaces(text, renamed[where])
+            commands.append(typed if text == typed.text else replace(typed, text=text))
+        self.commands = tuple(commands)
 
     def _where(self, name: str | None) -> str:
         node = None if name is None else self._nodes.get(name)

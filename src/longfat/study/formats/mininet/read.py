@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.model.case import Command
+from longfat.model.case import Command, File
 from longfat.model.network import (
     DEFAULT_MTU_BYTES,
     ROOT_NAMESPACE,
@@ -30,6 +31,7 @@ from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.document import MAX_FILE_BYTES
+from longfat.study.formats.mininet.helpers import helper_files, mentioned
 from longfat.study.formats.mininet.machine import (
     NetworkRecord,
     Record,
@@ -43,7 +45,7 @@ from longfat.study.formats.mininet.case_names import case_names
 from longfat.study.formats.mininet.network import Reader, with_safe_names
 from longfat.study.formats.mininet.schedule import schedule_of
 from longfat.study.formats.mininet.shaping import BOUNDARY_LINE, as_mininet_shapes
-from longfat.study.formats.mininet.traffic import Traffic, traffic_of
+from longfat.study.formats.mininet.traffic import FOLDER, Traffic, traffic_of
 from longfat.study.network import host_address, route_target, router_address
 
 if TYPE_CHECKING:
@@ -63,12 +65,14 @@ class ScriptRun:
         name: what distinguishes it from its other networks, as a case's name.
         network: the network.
         traffic: what is typed in it: set-up lines, flows, probes and events.
+        files: files beside the script that lines name.
         notes: what became of each line, and what is left out.
     """
 
     name: str
     network: Network
     traffic: Traffic
+    files: tuple[File, ...]
     notes: tuple[str, ...]
 
 
@@ -111,16 +115,23 @@ def read_mininet(
         HostError: no kernel is built, or the host lacks what a sandbox needs.
         MachineError: the machine failed.
     """
-    content = run_script(path, _text(path), arguments=arguments, most_wall_s=most_wall_s)
-    return network_of(content, file=str(path))
+    text = _text(path)
+    helpers = helper_files(path, text, arguments)
+    content = run_script(
+        path, text, arguments=arguments, helpers=helpers, most_wall_s=most_wall_s
+    )
+    return network_of(content, file=str(path), helpers=helpers)
 
 
-def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str, ...]]:
+def network_of(
+    content: bytes, *, file: str, helpers: Mapping[str, bytes] = MappingProxyType({})
+) -> tuple[MininetNetwork, tuple[str, ...]]:
     """Return what the script of a record defines; see `read_mininet`.
 
     Args:
         content: the record, as a machine wrote it.
         file: the script, as the user named it.
+        helpers: files beside it, by their relative paths.
 
     Raises:
         InputError: as of `read_mininet`.
@@ -144,7 +155,7 @@ def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str,
             network=network,
             setup=setup,
             typed=tuple(reader.typed),
-            runs=_runs(record, file),
+            runs=_runs(record, file, helpers),
         ),
         tuple(map(printable, _by_line(warnings))),
     )
@@ -166,16 +177,18 @@ def _network(
     return reader, network, setup, (*renamed, *reader.notes.texts)
 
 
-def _runs(record: Record, file: str) -> tuple[ScriptRun, ...]:
+def _runs(record: Record, file: str, helpers: Mapping[str, bytes]) -> tuple[ScriptRun, ...]:
     """Return what a script does in each network that it starts, or in the first."""
     started = [one for one in record.networks if one.is_started] or record.networks[:1]
     return tuple(
-        _run(record, one, name, file)
+        _run(record, one, name, file, helpers)
         for one, name in zip(started, case_names(started), strict=True)
     )
 
 
-def _run(record: Record, one: NetworkRecord, name: str, file: str) -> ScriptRun:
+def _run(
+    record: Record, one: NetworkRecord, name: str, file: str, helpers: Mapping[str, bytes]
+) -> ScriptRun:
     safe, renamed = with_safe_names(one)
     reader = Reader(safe, file)
     for who, what in record.warnings:
@@ -191,7 +204,8 @@ def _run(record: Record, one: NetworkRecord, name: str, file: str) -> ScriptRun:
         typed if typed.node in is_host else replace(typed, node=None) for typed in reader.commands
     ]
     plain, shaping = as_mininet_shapes(network, safe)
-    traffic = traffic_of(schedule_of(commands), plain)
+    used = mentioned(helpers, [typed.text for typed in commands])
+    traffic = traffic_of(schedule_of(commands), plain, folder=FOLDER if used else None)
     setup = [one for one in traffic.setup if not reader.forwards(one)]
     plain, left = infer_link_properties(plain, setup)
     boundary = [Command(node=ROOT_NAMESPACE, line=BOUNDARY_LINE)] if shaping else []
@@ -204,6 +218,10 @@ def _run(record: Record, one: NetworkRecord, name: str, file: str) -> ScriptRun:
         name=name,
         network=network,
         traffic=traffic,
+        files=tuple(
+            File(path=f"{FOLDER}/{path}", content=data, executable=data.startswith(b"#!"))
+            for path, data in used.items()
+        ),
         notes=tuple(map(printable, _by_line([*renamed, *notes, *lines]))),
     )
 

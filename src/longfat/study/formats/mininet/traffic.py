@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 MAX_PING_FLOWS = 30
 """More pings than this of one `pingAll` are a flow for each host, not for each pair."""
 
+FOLDER = "/root"
+"""Where a script's shells begin in a study."""
+
+_NEEDS_FOLDER = re.compile(r"(?<![\d&])>\s*(?![/&\s])|\bwget\b|\./|-[oOw]\s*(?!-|/)\w")
+_ANYWHERE = frozenset("ip tc sysctl ifconfig route ethtool iptables ip6tables nft".split())
 _READY_LINE = "sleep 0.5"
 _ADDRESS_LINE = re.compile(
     r"(?:ip\s+(?:-\S+\s+)*addr(?:ess)?\s+(?:add|replace)\s+(?P<ip>[\d.]+)\S*\s+dev"
@@ -74,19 +79,21 @@ class _Draft:
     start_after: _Draft | None = None
 
 
-def traffic_of(schedule: Schedule, network: Network) -> Traffic:
+def traffic_of(schedule: Schedule, network: Network, *, folder: str | None = None) -> Traffic:
     """Return what a script's commands are in a study of its network.
 
     Args:
         schedule: the commands, at hosts and switches of the network.
         network: the network.
+        folder: where all programs are run; without it, those in `FOLDER` that may need one.
     """
-    return _Reader(schedule, network).read()
+    return _Reader(schedule, network, folder).read()
 
 
 class _Reader:
-    def __init__(self, schedule: Schedule, network: Network) -> None:
+    def __init__(self, schedule: Schedule, network: Network, folder: str | None) -> None:
         self._schedule = schedule
+        self._folder = folder
         self._network = network
         self._hosts = [host.name for host in network.hosts]
         self._names = {address: name for name, address in network.host_addresses().items()}
@@ -124,7 +131,8 @@ class _Reader:
         for action in whole:
             role = self._roles[id(action)]
             if role == tools.SETUP:
-                self._set_up(action)
+                is_plain = action.command.program in _ANYWHERE
+                self._set_up(action, None if is_plain else self._in_folder(action.line))
             elif role == tools.OPENFLOW:
                 self._note(action, "left out: switches are Linux bridges")
             elif role == tools.SERVER:
@@ -283,7 +291,7 @@ class _Reader:
             self._note(action, "the server of a program flow")
             return
         away = "" if action.command.file else " > /dev/null 2>&1"
-        self._set_up(action, f"{action.line}{away} &")
+        self._set_up(action, f"{self._in_folder(action.line)}{away} &")
         if not self._drafts:
             self._setup.append(Command(node=action.node or "", line=_READY_LINE))
 
@@ -416,14 +424,14 @@ class _Reader:
 
     def _program(self, action: Action, reason: str) -> list[_Draft]:
         source = action.node or ""
-        line = self._kept_output(action)
+        line = self._in_folder(self._kept_output(action))
         values: dict[str, Any] = {"run": line, "expect": EITHER}
         target = None
         server = self._only.get(id(action)) or self._server_for(action)
         if server is not None:
             target = server.node
             port = tools.server_port(server.command)
-            values["serve"] = server.line
+            values["serve"] = self._in_folder(server.line)
             if port is not None:
                 values["port"] = port
                 if tools.is_udp_server(server.command):
@@ -459,6 +467,14 @@ class _Reader:
             if one.node == host and tools.server_port(one.command) == end[1] and host is not None
         ]
         return fitting[0] if fitting else None
+
+    def _in_folder(self, line: str) -> str:
+        """Return a line that is run where a script's shells begin, if that may matter."""
+        if line.startswith(("cd ", "export ")):
+            return line
+        if self._folder or _NEEDS_FOLDER.search(line):
+            return f"cd {self._folder or FOLDER}; {line}"
+        return line
 
     def _reachable(self, source: str, wanted: str | None) -> str | None:
         others = [name for name in self._hosts if name != source]
