@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
@@ -84,16 +85,17 @@ def study_text(
         for part in ("network", "setup", "flows", "probes", "events")
         if any(getattr(one, part) != getattr(case, part) for one in several)
     ]
-    parts = _parts(case)
-    document.update({name: part for name, part in parts.items() if part and name not in own})
+    shared = _shared_setup(several) if "setup" in own else case.setup
+    parts = _parts(replace(case, setup=shared))
+    kept = {name: part for name, part in parts.items() if name == "setup" or name not in own}
+    document.update({name: part for name, part in kept.items() if part})
     if several:
-        document["cases"] = CommentedMap(
-            {
-                name: CommentedMap({part: _parts(one)[part] for part in own if _parts(one)[part]})
-                or None
-                for name, one in (cases or {}).items()
-            }
-        )
+        document["cases"] = CommentedMap()
+        for name, one in (cases or {}).items():
+            others = _parts(replace(one, setup=one.setup[len(shared) :]))
+            document["cases"][name] = (
+                CommentedMap({part: others[part] for part in own if others[part]}) or None
+            )
     if layout:
         places = {name: _row(map(_number, place)) for name, place in layout.items()}
         document["layout"] = _block_or_row(places)
@@ -113,6 +115,16 @@ def study_text(
             f"written inline this one would be larger: {paths}"
         )
     return text
+
+
+def _shared_setup(cases: list[Case]) -> tuple[Command, ...]:
+    """Return the set-up lines with which all cases begin; those of a case come after them."""
+    shared = []
+    for lines in zip(*(case.setup for case in cases), strict=False):
+        if any(line != lines[0] for line in lines):
+            break
+        shared.append(lines[0])
+    return tuple(shared)
 
 
 def _parts(case: Case) -> dict[str, CommentedMap | CommentedSeq]:

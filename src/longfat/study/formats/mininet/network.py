@@ -102,7 +102,7 @@ def with_safe_names(record: NetworkRecord) -> tuple[NetworkRecord, tuple[str, ..
     changed = {old: new for old, new in names.items() if old != new}
     if not changed:
         return record, ()
-    notes = [f"{old}: it is {new} here: names begin with a letter" for old, new in changed.items()]
+    notes = [f"{old}: it is {new} here: names begin with a letter and have no points" for old, new in changed.items()]
     return (
         replace(
             record,

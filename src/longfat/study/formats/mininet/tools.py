@@ -86,7 +86,9 @@ def _sets_up(command: Command) -> bool:
     words, program = command.words, command.program
     if program in _FILES:
         return True
-    if program in ("echo", "printf", "cat") and command.file is not None:
+    if program in ("echo", "printf", "cat", "head", "seq", "date") and command.file is not None:
+        return True
+    if program in ("dd", "fallocate"):
         return True
     if program in ("ip", "tc", "bridge", "route", "nft"):
         return bool(_CHANGES & set(words)) or "-f" in words or "-batch" in words
@@ -167,6 +169,8 @@ def iperf_values(
             del given["rate"]
             if "udp" in given:
                 raise InputError("datagrams as fast as it can have no field")
+        elif re.fullmatch(r"[\d.]+", given["rate"]):
+            given["rate"] += "bit"
     if number(given.get("interval"), 1.0) == 1 or number(given.get("interval"), 1.0) < 0.1:
         given.pop("interval", None)
     if given.pop("udp", False):
@@ -206,7 +210,7 @@ def _old_rate(text: str) -> str:
     units = {"k": 1e3, "m": 1e6, "g": 1e9, "K": 2.0**10, "M": 2.0**20, "G": 2.0**30}
     if text.endswith("pps"):
         raise InputError(f"a flow has no rate in packets ({text!r})")
-    return f"{round(number(text, 0.0) * units.get(text[-1:], 1))}"
+    return f"{round(number(text, 0.0) * units.get(text[-1:], 1))}bit"
 
 
 def _old_datagrams(args: list[str], *, is_udp: bool) -> list[str]:

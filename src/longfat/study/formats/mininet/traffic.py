@@ -130,7 +130,9 @@ class _Reader:
         whole = self._grouped(actions)
         for action in whole:
             role = self._roles[id(action)]
-            if role == tools.SETUP:
+            if self._reads_output(action):
+                self._note(action, "left out: what a flow prints is in its run's raw/")
+            elif role == tools.SETUP:
                 is_plain = action.command.program in _ANYWHERE
                 self._set_up(action, None if is_plain else self._in_folder(action.line))
             elif role == tools.OPENFLOW:
@@ -467,6 +469,40 @@ class _Reader:
             if one.node == host and tools.server_port(one.command) == end[1] and host is not None
         ]
         return fitting[0] if fitting else None
+
+    def _in_folder(self, line: str) -> str:
+        """Return a line that is run where a script's shells begin, if that may matter."""
+        if line.startswith(("cd ", "export ")):
+            return line
+        if self._folder or _NEEDS_FOLDER.search(line):
+            return f"cd {self._folder or FOLDER}; {line}"
+        return line
+
+    def _reachable(self, source: str, wanted: str | None) -> str | None:
+        others = [name for name in self._hosts if name != source]
+        for target in [*([wanted] if wanted else []), *others]:
+            if target != source and check_reach(self._network, source, target, self._setup) is None:
+                return target
+        return None
+
+    def _kept_output(self, action: Action) -> str:
+        """Return a line whose output is kept, and goes into the file that the script names, too."""
+        command = action.command
+        if command.file is None or command.file == "/dev/null" or not command.words:
+            return action.line
+        adds = " -a" if ">>" in command.text else ""
+        return action.line.replace(command.text, f"{command.core} | tee{adds} {command.file}")
+
+    def _reads_output(self, action: Action) -> bool:
+        """Return whether a command reads or removes what flows write in Mininet."""
+        if action.command.program not in ("cat", "tail", "head", "grep", "rm", "chmod", "chown"):
+            return False
+        files = {
+            one.command.file
+            for one in self._schedule.actions
+            if one.command.file and self._roles[id(one)] in (tools.CLIENT, tools.PING, tools.SERVER)
+        }
+        return bool(files & set(action.command.words))
 
     def _in_folder(self, line: str) -> str:
         """Return a line that is run where a script's shells begin, if that may matter."""
