@@ -78,5 +78,5 @@ def failing_case_lines(case: Case) -> dict[Command, str]:
 def _tried(command: Command, index: int) -> Command:
     """Return a line that notes how another one ends."""
     error = f"{_STATUS_FILE}.{index}"
-    noted = f"echo \"{index} $(tail -n 1 {error})\" >> {_STATUS_FILE}"
+    noted = f'echo "{index} $(tail -n 1 {error})" >> {_STATUS_FILE}'
     return replace(command, line=f"eval {shlex.quote(command.line)} 2> {error} || {noted}")

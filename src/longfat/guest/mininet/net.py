@@ -185,6 +185,7 @@ class Mininet(Recorded):
         "waitConnected": True,
         "monitor": (),
     }
+
     def __init__(
         self, topo=None, switch=OVSSwitch, host=Host, controller=Controller, link=Link, **options
     ):
@@ -406,9 +407,7 @@ class Mininet(Recorded):
     def pingPairFull(self):
         return self.pingFull(hosts=self.hosts[:2])
 
-    def iperf(
-        self, hosts=None, l4Type="TCP", udpBw="10M", fmt=None, seconds=5, port=5001, **named
-    ):
+    def iperf(self, hosts=None, l4Type="TCP", udpBw="10M", fmt=None, seconds=5, port=5001, **named):
         client, server = hosts or (self.hosts[0], self.hosts[-1])
         is_udp = l4Type == "UDP"
         udp = "-u " if is_udp else ""

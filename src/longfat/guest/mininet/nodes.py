@@ -502,7 +502,9 @@ class OVSSwitch(Switch):
             why = f"the controller {far[0].name} is another program, unless that is running"
         else:
             return
-        RECORD.warn(f"it forwards nothing in Mininet: {why}; here it is a learning bridge", self.name)
+        RECORD.warn(
+            f"it forwards nothing in Mininet: {why}; here it is a learning bridge", self.name
+        )
 
 
 class OVSBridge(OVSSwitch):

@@ -15,8 +15,11 @@ rtts = []
 begin = time()
 while time() - begin < 3:
     out = h1.cmd("ping -c 1", h2.IP())
+    print(out)
     rtts.append(float(re.search(r"= [\d.]+/([\d.]+)/", out).group(1)))
     sleep(1)
-rate = re.search(r"([\d.]+) Mbits/sec.*receiver", h1.cmd("iperf3 -t 2 -c", h2.IP())).group(1)
-print(max(rtts), float(rate))
+out = h1.cmd("iperf3 -t 2 -c", h2.IP())
+print(out)
+rate = re.search(r"([\d.]+) Mbits/sec.*receiver", out).group(1)
+print("largest RTT", max(rtts), "ms; rate", float(rate), "Mbit/s")
 net.stop()

@@ -24,7 +24,15 @@ from longfat.model.network import (
 )
 from longfat.model.typed_line import without_sudo
 from longfat.study.formats.miniedit.nodes import BACKGROUND, OPENFLOW, split_lines
-from longfat.study.formats.mininet.machine import At, NetworkRecord, Node, Scalar, Typed, at, printable
+from longfat.study.formats.mininet.machine import (
+    At,
+    NetworkRecord,
+    Node,
+    Scalar,
+    Typed,
+    at,
+    printable,
+)
 from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
 from longfat.study.network import host_address, name_problem, router_address
 
@@ -63,7 +71,10 @@ _SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 _WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 # Where the name of an interface may stand: as a word, and in paths of sysctl.
-_BEFORE, _AFTER = r"(?:(?<=conf[./])|(?<=neigh[./])|(?<![\w./-]))", r"(?![\w-]|\.(?!\d)[^./\s]*(?:\s|$))"
+_BEFORE, _AFTER = (
+    r"(?:(?<=conf[./])|(?<=neigh[./])|(?<![\w./-]))",
+    r"(?![\w-]|\.(?!\d)[^./\s]*(?:\s|$))",
+)
 
 
 def _unwrapped(text: str) -> str:
@@ -102,7 +113,10 @@ def with_safe_names(record: NetworkRecord) -> tuple[NetworkRecord, tuple[str, ..
     changed = {old: new for old, new in names.items() if old != new}
     if not changed:
         return record, ()
-    notes = [f"{old}: it is {new} here: names begin with a letter and have no points" for old, new in changed.items()]
+    notes = [
+        f"{old}: it is {new} here: names begin with a letter and have no points"
+        for old, new in changed.items()
+    ]
     return (
         replace(
             record,

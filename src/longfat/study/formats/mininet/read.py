@@ -117,9 +117,7 @@ def read_mininet(
     """
     text = _text(path)
     helpers = helper_files(path, text, arguments)
-    content = run_script(
-        path, text, arguments=arguments, helpers=helpers, most_wall_s=most_wall_s
-    )
+    content = run_script(path, text, arguments=arguments, helpers=helpers, most_wall_s=most_wall_s)
     return network_of(content, file=str(path), helpers=helpers)
 
 
@@ -224,7 +222,6 @@ def _run(
         ),
         notes=tuple(map(printable, _by_line([*renamed, *notes, *lines]))),
     )
-
 
 
 def _by_line(notes: Sequence[str]) -> list[str]:

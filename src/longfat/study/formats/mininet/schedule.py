@@ -186,9 +186,7 @@ def _killed(command: Command, node: str | None, actions: Sequence[Action]) -> li
     return [action for action in running if action.node == node][-1:]
 
 
-def anchor_of(
-    action: Action, earlier: Iterable[Action]
-) -> tuple[Action | None, float]:
+def anchor_of(action: Action, earlier: Iterable[Action]) -> tuple[Action | None, float]:
     """Return what the script has waited for before it types a command, and how long after that.
 
     Args:
@@ -209,4 +207,3 @@ def anchor_of(
     if last is None:
         return None, action.time_s
     return last, round(max(0.0, action.time_s - (last.end_s or 0.0)), 3)
-

@@ -24,7 +24,9 @@ SETUP, QUERY, SERVER, CLIENT, PING, CAPTURE, QUEUE, OPENFLOW, PROGRAM = (
     *("setup", "query", "server", "iperf", "ping", "capture", "queue", "openflow", "program"),
 )
 
-_CHANGES = frozenset("add del delete replace change set flush append link-netns master nomaster".split())
+_CHANGES = frozenset(
+    "add del delete replace change set flush append link-netns master nomaster".split()
+)
 _FILES = frozenset("mkdir rm cp mv touch chmod chown ln tee truncate modprobe insmod rmmod".split())
 _OPEN_VSWITCH = re.compile(r"(ovs-\w+|dpctl)$")
 _TRAFFIC_WORD = re.compile(
@@ -99,7 +101,9 @@ def _sets_up(command: Command) -> bool:
     if program in ("iptables", "ip6tables"):
         return not {"-L", "-S", "--list"} & set(words) and len(words) > 1
     if program == "ethtool":
-        return any(re.fullmatch(r"-[A-Z]|-s|--[a-z-]*(set|offload|features|pause)", w) for w in words)
+        return any(
+            re.fullmatch(r"-[A-Z]|-s|--[a-z-]*(set|offload|features|pause)", w) for w in words
+        )
     if program in ("brctl", "hostname", "mount", "arp"):
         return len(words) > 2 and not words[1].startswith(("show", "-n", "-a"))
     return program == "umount"
@@ -108,7 +112,19 @@ def _sets_up(command: Command) -> bool:
 def _shows(command: Command) -> bool:
     return command.program in (
         *("ip", "tc", "bridge", "route", "nft", "sysctl", "ifconfig", "iptables", "ip6tables"),
-        *("ethtool", "brctl", "hostname", "mount", "arp", "ls", "cat", "ss", "netstat", "date", "ps"),
+        *(
+            "ethtool",
+            "brctl",
+            "hostname",
+            "mount",
+            "arp",
+            "ls",
+            "cat",
+            "ss",
+            "netstat",
+            "date",
+            "ps",
+        ),
         *("uname", "pwd", "head", "tail", "grep", "id", "env", "printenv", "which", "dmesg"),
     )
 
@@ -215,8 +231,10 @@ def _old_rate(text: str) -> str:
 
 def _old_datagrams(args: list[str], *, is_udp: bool) -> list[str]:
     """Return arguments for datagrams as large as iperf's own."""
-    return ["-l", "1470"] if is_udp and "-l" not in args and "--len" not in args else (
-        ["--length" if word == "--len" else word for word in args] if is_udp else []
+    return (
+        ["-l", "1470"]
+        if is_udp and "-l" not in args and "--len" not in args
+        else (["--length" if word == "--len" else word for word in args] if is_udp else [])
     )
 
 

@@ -36,6 +36,8 @@ FOLDER = "/root"
 
 _NEEDS_FOLDER = re.compile(r"(?<![\d&])>\s*(?![/&\s])|\bwget\b|\./|-[oOw]\s*(?!-|/)\w")
 _ANYWHERE = frozenset("ip tc sysctl ifconfig route ethtool iptables ip6tables nft".split())
+# An interface that comes up passes on packets once the kernel's workers have seen to it.
+_UP, _UP_S = re.compile(r"\bup$"), 0.01
 _READY_LINE = "sleep 0.5"
 _ADDRESS_LINE = re.compile(
     r"(?:ip\s+(?:-\S+\s+)*addr(?:ess)?\s+(?:add|replace)\s+(?P<ip>[\d.]+)\S*\s+dev"
@@ -308,9 +310,7 @@ class _Reader:
         device = words[words.index("dev") + 1] if "dev" in words[:-1] else ""
         self._probe(action, Queue, {"of": (device,)}, "")
 
-    def _probe(
-        self, action: Action, cls: type[Probe], values: dict[str, Any], more: str
-    ) -> None:
+    def _probe(self, action: Action, cls: type[Probe], values: dict[str, Any], more: str) -> None:
         device = values["of"] if isinstance(values["of"], str) else values["of"][0]
         if device not in self._ends:
             self._note(action, f"left out: no link has an interface {device}")
@@ -345,8 +345,11 @@ class _Reader:
                 continue
             last = result[-1] if result else None
             target = action.command.words[-1]
-            if last is not None and last.is_test and last.at == action.at and (
-                last.node == action.node and last.command.words == ()
+            if (
+                last is not None
+                and last.is_test
+                and last.at == action.at
+                and (last.node == action.node and last.command.words == ())
             ):
                 head, _, tail = last.line.partition("; do ")
                 last.line = f"{head} {target}; do {tail}"
@@ -376,6 +379,10 @@ class _Reader:
         if not drafts:
             drafts = self._program(action, reason)
         after, start_s = self._anchor(action)
+        if any(
+            event[2:] == (after, start_s) and _UP.search(event[1].line) for event in self._events
+        ):
+            start_s = round(start_s + _UP_S, 3)
         before: _Draft | None = None
         if after is not None:
             before = next(one for one in reversed(self._drafts) if one.action is after)
@@ -567,4 +574,3 @@ def _name(draft: _Draft, taken: Iterable[str]) -> str:
         count += 1
         name = f"{stem}_{count}"
     return name
-
