@@ -28,7 +28,7 @@ def convert(script: str, folder: Path) -> tuple[Study, list[str]]:
 
 def measure(study: Study, folder: Path) -> dict[str, float]:
     """Run all cases of a study, and return its metrics as `case.flow.metric`."""
-    found = {}
+    found: dict[str, float] = {}
     for name, planned in study.cases.items():
         run = run_case(planned.case, name=name, out=folder)
         assert not run.unexpected

@@ -26,7 +26,25 @@ _TOKEN = re.compile(
     r"|(?P<word>(?:[^\s;&|<>()'\"\\`$]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\(|[`$])+)",
     re.DOTALL,
 )
-_RESERVED = frozenset("for while until if case { ! function select do done then fi [[ ((".split())
+_RESERVED = frozenset(
+    [
+        "for",
+        "while",
+        "until",
+        "if",
+        "case",
+        "{",
+        "!",
+        "function",
+        "select",
+        "do",
+        "done",
+        "then",
+        "fi",
+        "[[",
+        "((",
+    ]
+)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)")
 _UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -145,30 +163,65 @@ def _simple(
         chosen, reads = list(tokens[pipe[0] + 1 :]), True
         later = [index for index, token in enumerate(chosen) if token["join"]]
         chosen = chosen[: later[0]] if later else chosen
-    words: list[str] = []
-    file, expands = None, False
-    cuts: list[tuple[int, int]] = []
-    rest = iter(chosen)
-    for token in rest:
-        if token["redirect"]:
-            target = next(rest, None)
-            if target is None or token[0].endswith(("<", "<<")):
-                continue
-            if token[0] in (">", ">>", ">|", "1>", "&>", "&>>", ">&") and not pipe:
-                file = _word(target)
-                cuts.append((token.start(), target.end()))
-            continue
-        outside = re.sub(r"'[^']*'", "", token[0])
-        expands = expands or bool(re.search(r"[`$]", re.sub(r"\\.", "", outside)))
-        words.append(_word(token))
+    words, file, cuts = _without_redirects(chosen, keeps_file=not pipe)
+    expands = any(_expands(token[0]) for token in chosen if not token["redirect"])
     core = typed
     for low, high in reversed(cuts):
         core = (core[: low - start].rstrip() + core[high - start :]).strip()
+    words, wrappers, limit_s = _without_wrappers(words)
+    if words and words[0].rpartition("/")[2] in _SHELLS and "-c" in words[1:3]:
+        inner_text = words[words.index("-c") + 1 :]
+        if inner_text and not expands:
+            yield from _inner(inner_text[0], typed, is_background, limit_s)
+            return
+    if words:
+        words[0] = words[0].rpartition("/")[2]
+    yield Command(
+        tuple(words) if not expands or len(words) > 1 else (),
+        typed,
+        core,
+        is_background=is_background,
+        wrappers=wrappers,
+        limit_s=limit_s,
+        file=file,
+        reads_pipe=reads,
+    )
+
+
+def _expands(text: str) -> bool:
+    """Return whether a shell would expand a word."""
+    return bool(re.search(r"[`$]", re.sub(r"'[^']*'|\\.", "", text)))
+
+
+def _without_redirects(
+    tokens: "Sequence[re.Match[str]]", *, keeps_file: bool
+) -> "tuple[list[str], str | None, list[tuple[int, int]]]":
+    """Return the words of a command, the file that its output goes to, and where that stands."""
+    words: list[str] = []
+    file = None
+    cuts: list[tuple[int, int]] = []
+    rest = iter(tokens)
+    for token in rest:
+        if not token["redirect"]:
+            words.append(_word(token))
+            continue
+        target = next(rest, None)
+        of_output = token[0] in (">", ">>", ">|", "1>", "&>", "&>>", ">&")
+        if target is not None and of_output and keeps_file:
+            file = _word(target)
+            cuts.append((token.start(), target.end()))
+    return words, file, cuts
+
+
+def _without_wrappers(
+    words: "list[str]",
+) -> "tuple[list[str], tuple[str, ...], float | None]":
+    """Return the words of what `sudo`, `timeout` and the like run, those, and a limit of time."""
     wrappers: list[str] = []
     limit_s = None
     while words:
         if _ASSIGNMENT.match(words[0]):
-            words.pop(0)
+            words = words[1:]
             continue
         program = words[0].rpartition("/")[2]
         if program not in _WRAPPERS:
@@ -188,23 +241,7 @@ def _simple(
             break
         wrappers.append(program)
         words = inner
-    if words and words[0].rpartition("/")[2] in _SHELLS and "-c" in words[1:3]:
-        inner_text = words[words.index("-c") + 1 :]
-        if inner_text and not expands:
-            yield from _inner(inner_text[0], typed, is_background, limit_s)
-            return
-    if words:
-        words[0] = words[0].rpartition("/")[2]
-    yield Command(
-        tuple(words) if not expands or len(words) > 1 else (),
-        typed,
-        core,
-        is_background=is_background,
-        wrappers=tuple(wrappers),
-        limit_s=limit_s,
-        file=file,
-        reads_pipe=reads,
-    )
+    return words, tuple(wrappers), limit_s
 
 
 def _inner(
@@ -246,33 +283,36 @@ def duration_s(command: Command) -> "float | None":
 
 def _natural_s(command: Command) -> "float | None":
     words, program = command.words, command.program
-    if not words:
-        endless = re.search(r"\bwhile\s+(true|:|1|\[\s*1)|\bfor\s*\(\(\s*;", command.text)
-        return None if endless else 0.0
-    if program == "sleep":
-        return sum(seconds(word) or 0.0 for word in words[1:])
     if program in ("ping", "ping6"):
         return _ping_s(words)
     if program in ("iperf", "iperf3"):
         return _iperf_s(words)
-    if program == "netperf":
-        return number(option(words, "l"), 10.0)
-    if program in ("tcpdump", "tshark", "dumpcap"):
-        return None if option(words, "c") is None else 0.0
-    if program in ("nc", "ncat", "netcat"):
-        return None if any(re.fullmatch(r"-[a-zA-Z]*l[a-zA-Z]*", word) for word in words) else 0.0
-    is_server = {"http.server", "SimpleHTTPServer"} & set(words)
-    follows = program == "tail" and any(word.startswith(("-f", "-F")) for word in words)
-    if is_server or follows or program in ("watch", "top", "yes", "bwm-ng", "xterm"):
+    if _is_endless(command):
         return None
-    return 0.0
+    if program == "sleep":
+        return sum(seconds(word) or 0.0 for word in words[1:])
+    return number(option(words, "l"), 10.0) if program == "netperf" else 0.0
+
+
+def _is_endless(command: Command) -> bool:
+    """Return whether a command runs until something ends it."""
+    words, program = command.words, command.program
+    if not words:
+        loop = r"\bwhile\s+(true|:|1|\[\s*1)|\bfor\s*\(\(\s*;"
+        return re.search(loop, command.text) is not None
+    if program in ("tcpdump", "tshark", "dumpcap"):
+        return option(words, "c") is None
+    if program in ("nc", "ncat", "netcat"):
+        return any(re.fullmatch(r"-[a-zA-Z]*l[a-zA-Z]*", word) for word in words)
+    if program == "tail":
+        return any(word.startswith(("-f", "-F")) for word in words)
+    is_server = {"http.server", "SimpleHTTPServer"} & set(words)
+    return bool(is_server) or program in ("watch", "top", "yes", "bwm-ng", "xterm")
 
 
 def _ping_s(words: "Sequence[str]") -> "float | None":
-    if "-f" in words:
-        interval_s = 0.0
-    else:
-        interval_s = number(option(words, "i"), 0.2 if "-A" in words else 1.0)
+    interval_s = number(option(words, "i"), 0.2 if "-A" in words else 1.0)
+    interval_s = 0.0 if "-f" in words else interval_s
     count, deadline = option(words, "c"), option(words, "w")
     spans = [] if count is None else [max(0.0, number(count, 1.0) - 1) * interval_s]
     if deadline is not None:

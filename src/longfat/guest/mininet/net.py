@@ -9,7 +9,7 @@ import ipaddress
 import re
 
 from longfat.guest.mininet.nodes import NAT, Controller, Host, Link, Node, OVSSwitch
-from longfat.guest.mininet.record import RECORD, Recorded, Unknown
+from longfat.guest.mininet.record import RECORD, Recorded
 
 _OPTIONS = (
     "intf build xterms cleanup ipBase inNamespace autoSetMacs autoStaticArp autoPinCpus "
@@ -328,7 +328,7 @@ class Mininet(Recorded):
         for host in self.hosts:
             if host.defaultIntf():
                 host.configDefault()
-            else:  # Mininet gives it no address, since it has no interface; it is shown all the same
+            else:  # Mininet gives it no address: it has no interface
                 ip = host.params.get("ip")
                 host.configDefault(ip=None, mac=None)
                 host.address = host.address or ip

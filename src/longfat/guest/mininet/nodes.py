@@ -152,7 +152,7 @@ class _Process(subprocess.Popen):  # type: ignore[type-arg]
     Behind it is one that prints what the command might, so that pipes can be read.
     """
 
-    number = None
+    number: "int | None" = None
     end_s: "float | None" = None
     was_signalled = is_noted = False
     _answer = 0
@@ -293,8 +293,13 @@ class Node(Recorded):
         return done
 
     def _whole_s(self, text):
-        spans_s = [duration_s(one) for one in commands_of(text) if not one.is_background]
-        return None if None in spans_s else RECORD.now_s() + sum(spans_s)
+        whole_s = RECORD.now_s()
+        for command in commands_of(text):
+            span_s = 0.0 if command.is_background else duration_s(command)
+            if span_s is None:
+                return None
+            whole_s += span_s
+        return whole_s
 
     def sendCmd(self, *args, **named):
         if self.has_shell:
@@ -319,7 +324,7 @@ class Node(Recorded):
         self.waiting = False
         return "".join(map(reply, commands_of(self._sent)))
 
-    def sendInt(self, intr=chr(3)):
+    def sendInt(self, intr="\x03"):
         if self.number is not None and self.waiting:
             RECORD.signal(self.number)
             self._sent_s = RECORD.now_s()
@@ -442,8 +447,8 @@ class Host(Node):
 class NAT(Node):
     """A host that is a router to what is outside of the network."""
 
-    def config(self, **params):
-        results = super().config(**params)
+    def config(self, mac=None, ip=None, defaultRoute=None, lo="up", **params):
+        results = super().config(mac, ip, defaultRoute, lo, **params)
         self.cmd("sysctl -w net.ipv4.ip_forward=1")
         return results
 
@@ -467,7 +472,7 @@ class Switch(Node):
         digits = re.search(r"\d+", name)
         derived = f"{int(digits[0]):x}" if digits else ""
         self.dpid = (str(dpid).replace(":", "") if dpid else derived).zfill(16)
-        self.controllers = None  # until it is started
+        self.controllers: list[Controller] = []
         # A bridge without a controller is as it is here whatever its number.
         for option in () if params.get("failMode") == "standalone" else _OF_OPENFLOW:
             if {**params, "dpid": dpid, "opts": opts}.get(option):

@@ -12,11 +12,26 @@ from typing import Any
 from longfat.guest.mininet.lines import commands_of
 
 _AT_ROOT = frozenset(
-    "tc ip sysctl ethtool ifconfig route brctl iptables ip6tables nft tcpdump sleep kill killall "
-    "pkill".split()
+    [
+        "tc",
+        "ip",
+        "sysctl",
+        "ethtool",
+        "ifconfig",
+        "route",
+        "brctl",
+        "iptables",
+        "ip6tables",
+        "nft",
+        "tcpdump",
+        "sleep",
+        "kill",
+        "killall",
+        "pkill",
+    ]
 )
 # What cleans up after an earlier network, or waits for a later one.
-_OF_MININET = frozenset("mn modprobe sync clear service systemctl".split())
+_OF_MININET = frozenset(["mn", "modprobe", "sync", "clear", "service", "systemctl"])
 _MAX_TEXT = 4000
 _MAX_CALLS = 20_000
 

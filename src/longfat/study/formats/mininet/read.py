@@ -31,6 +31,7 @@ from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.document import MAX_FILE_BYTES
+from longfat.study.formats.mininet.case_names import case_names
 from longfat.study.formats.mininet.helpers import helper_files, mentioned
 from longfat.study.formats.mininet.machine import (
     NetworkRecord,
@@ -41,7 +42,6 @@ from longfat.study.formats.mininet.machine import (
     read_record,
     run_script,
 )
-from longfat.study.formats.mininet.case_names import case_names
 from longfat.study.formats.mininet.network import Reader, with_safe_names
 from longfat.study.formats.mininet.schedule import schedule_of
 from longfat.study.formats.mininet.shaping import BOUNDARY_LINE, as_mininet_shapes

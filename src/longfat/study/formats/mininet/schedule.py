@@ -20,7 +20,24 @@ if TYPE_CHECKING:
 _SAME_S = 1e-3
 _BY_NAME = ("killall", "pkill")
 _NO_EFFECT = frozenset(
-    "sleep wait true : exit clear set unset disown bg fg jobs history source . trap".split()
+    [
+        "sleep",
+        "wait",
+        "true",
+        ":",
+        "exit",
+        "clear",
+        "set",
+        "unset",
+        "disown",
+        "bg",
+        "fg",
+        "jobs",
+        "history",
+        "source",
+        ".",
+        "trap",
+    ]
 )
 
 
@@ -108,24 +125,32 @@ def schedule_of(lines: Iterable[Typed], *, folder: str | None = None) -> Schedul
                 action.known_end_s = typed.time_s
             continue
         shell = shells.setdefault(typed.node, _Shell(folder))
-        now_s = typed.time_s
-        for command in commands_of(typed.text):
-            if _of_shell(command, shell):
-                continue
-            if command.program == "wait":
-                for action in actions:
-                    if action.node == typed.node and action.end_s is not None:
-                        now_s = max(now_s, action.end_s)
-                        action.known_end_s = action.known_end_s or max(action.end_s, now_s)
-                continue
-            if command.program in ("kill", *_BY_NAME):
-                _stop(_killed(command, typed.node, actions), now_s)
-                continue
-            span_s = duration_s(command)
-            blocks = typed.waits and not command.is_background
-            end_s = None if span_s is None else now_s + span_s
-            if command.program not in _NO_EFFECT:
-                action = Action(
+        end_s = _read_line(typed, shell, actions)
+        last_s = max(last_s, end_s if typed.waits else 0.0)
+    return Schedule(actions=tuple(actions), stop_s=last_s)
+
+
+def _read_line(typed: Typed, shell: _Shell, actions: list[Action]) -> float:
+    """Add the commands of a line to others, and return when it ends by its words."""
+    now_s = typed.time_s
+    for command in commands_of(typed.text):
+        if _of_shell(command, shell):
+            continue
+        if command.program == "wait":
+            for action in actions:
+                if action.node == typed.node and action.end_s is not None:
+                    now_s = max(now_s, action.end_s)
+                    action.known_end_s = action.known_end_s or max(action.end_s, now_s)
+            continue
+        if command.program in ("kill", *_BY_NAME):
+            _stop(_killed(command, typed.node, actions), now_s)
+            continue
+        span_s = duration_s(command)
+        blocks = typed.waits and not command.is_background
+        end_s = None if span_s is None else now_s + span_s
+        if command.program not in _NO_EFFECT:
+            actions.append(
+                Action(
                     node=typed.node,
                     command=command,
                     line=shell.line(command.text),
@@ -137,11 +162,10 @@ def schedule_of(lines: Iterable[Typed], *, folder: str | None = None) -> Schedul
                     number=typed.number,
                     blocks=blocks,
                 )
-                actions.append(action)
-            if not command.is_background and end_s is not None:
-                now_s = end_s
-        last_s = max(last_s, now_s if typed.waits else 0.0)
-    return Schedule(actions=tuple(actions), stop_s=last_s)
+            )
+        if not command.is_background and end_s is not None:
+            now_s = end_s
+    return now_s
 
 
 def _of_shell(command: Command, shell: _Shell) -> bool:

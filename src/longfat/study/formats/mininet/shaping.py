@@ -1,8 +1,8 @@
 """The lines of tc by which Mininet shapes a link that has a rate.
 
 Mininet's queue is not that of a link in a study: its netem stands below its rate, so that packets
-on the line count in `max_queue_size`, and it counts packets, of which one may be of many segments. A
-study that shall measure what the script does needs the same lines.
+on the line count in `max_queue_size`, and it counts packets, of which one may be of many segments.
+A study that shall measure what the script does needs the same lines.
 
 Source: Mininet 2.3, link.py (`TCIntf.bwCmds`, `TCIntf.delayCmds`).
 """
@@ -38,10 +38,15 @@ def as_mininet_shapes(
     hosts = {host.name for host in network.hosts}
     pairs = network.interfaces()
     for index, (link, pair) in enumerate(zip(record.links, pairs, strict=True)):
-        for end, name, direction in zip(link.ends, pair, ("a_to_b", "b_to_a"), strict=True):
+        for end, name in zip(link.ends, pair, strict=True):
             lines = _lines(end, name)
             if lines:
-                links[index] = replace(links[index], **{direction: LinkImpairments()})
+                own = links[index]
+                links[index] = (
+                    replace(own, a_to_b=LinkImpairments())
+                    if end is link.ends[0]
+                    else replace(own, b_to_a=LinkImpairments())
+                )
                 node = end.node if end.node in hosts else ROOT_NAMESPACE
                 commands += [Command(node=node, line=line) for line in lines]
     return replace(network, links=tuple(links)), tuple(commands)

@@ -25,9 +25,40 @@ SETUP, QUERY, SERVER, CLIENT, PING, CAPTURE, QUEUE, OPENFLOW, PROGRAM = (
 )
 
 _CHANGES = frozenset(
-    "add del delete replace change set flush append link-netns master nomaster".split()
+    [
+        "add",
+        "del",
+        "delete",
+        "replace",
+        "change",
+        "set",
+        "flush",
+        "append",
+        "link-netns",
+        "master",
+        "nomaster",
+    ]
 )
-_FILES = frozenset("mkdir rm cp mv touch chmod chown ln tee truncate modprobe insmod rmmod".split())
+_FILES = frozenset(
+    [
+        "mkdir",
+        "rm",
+        "cp",
+        "mv",
+        "touch",
+        "chmod",
+        "chown",
+        "ln",
+        "tee",
+        "truncate",
+        "modprobe",
+        "insmod",
+        "rmmod",
+        "dd",
+        "fallocate",
+        "umount",
+    ]
+)
 _OPEN_VSWITCH = re.compile(r"(ovs-\w+|dpctl)$")
 _TRAFFIC_WORD = re.compile(
     r"\b(ping6?|iperf3?|netperf|nc|wget|curl|python3?|tcpdump|hping3|nping|ab|traceroute|sleep)\b"
@@ -48,25 +79,64 @@ _IPERF_FIELDS: Mapping[str, str] = {
 _IPERF_FLAGS = {"-R": "reverse", "--reverse": "reverse", "-u": "udp", "--udp": "udp"}
 # Options that change the output alone, or that a flow sets itself; those with a value, too.
 _DROPPED = frozenset(
-    "-J --json -V --verbose -d --debug -e --enhanced --forceflush --get-server-output -4 "
-    "--version4 -m --print_mss -1 --no-udp-fin".split()
+    [
+        "-J",
+        "--json",
+        "-V",
+        "--verbose",
+        "-d",
+        "--debug",
+        "-e",
+        "--enhanced",
+        "--forceflush",
+        "--get-server-output",
+        "-4",
+        "--version4",
+        "-m",
+        "--print_mss",
+        "-1",
+        "--no-udp-fin",
+    ]
 )
 _DROPPED_VALUES = frozenset(
-    "-c --client -p --port -f --format --logfile -y --reportstyle -o --output -T --title "
-    "--sum-only".split()
+    [
+        "-c",
+        "--client",
+        "-p",
+        "--port",
+        "-f",
+        "--format",
+        "--logfile",
+        "-y",
+        "--reportstyle",
+        "-o",
+        "--output",
+        "-T",
+        "--title",
+        "--sum-only",
+    ]
 )
-_PASSED = frozenset("-N --nodelay --no-delay -Z3 --zerocopy --dont-fragment".split())
-_PASSED_VALUES = frozenset("-l --length --len -S --tos --dscp --cport --pacing-timer".split())
+_PASSED = frozenset(["-N", "--nodelay", "--no-delay", "-Z3", "--zerocopy", "--dont-fragment"])
+_PASSED_VALUES = frozenset(
+    ["-l", "--length", "--len", "-S", "--tos", "--dscp", "--cport", "--pacing-timer"]
+)
 _MAX_SPAN_S = 86400.0
 
 
 def role_of(command: Command) -> str:
     """Return what a command is in a study, by its words."""
+    if not command.words:
+        is_setup = _SETUP_WORD.search(command.text) and not _TRAFFIC_WORD.search(command.text)
+        return SETUP if is_setup else PROGRAM
+    special = _of_network(command)
+    if special is not None:
+        return special
+    return SETUP if _sets_up(command) else QUERY if _shows(command) else PROGRAM
+
+
+def _of_network(command: Command) -> str | None:
+    """Return what a program of traffic or of measuring is; None for others."""
     words, program = command.words, command.program
-    if not words:
-        if _TRAFFIC_WORD.search(command.text):
-            return PROGRAM
-        return SETUP if _SETUP_WORD.search(command.text) else PROGRAM
     if _OPEN_VSWITCH.match(program):
         return OPENFLOW
     if program in ("iperf", "iperf3", "netserver"):
@@ -74,39 +144,36 @@ def role_of(command: Command) -> str:
             return SERVER
         return PROGRAM if "mptcpize" in command.wrappers else CLIENT
     if program in ("ping", "ping6"):
-        is_plain = not command.reads_pipe and "-f" not in words and "-b" not in words
+        is_plain = not command.reads_pipe and not {"-f", "-b"} & set(words)
         return PING if is_plain else PROGRAM
     if program == "tcpdump":
-        interface = option(words, "i")
-        return PROGRAM if interface in (None, "any") or "-r" in words else CAPTURE
-    if program == "tc" and re.search(r"\bqdisc\s+(show|ls|list)\b.*\bdev\b", command.text):
-        return QUEUE
-    return SETUP if _sets_up(command) else QUERY if _shows(command) else PROGRAM
+        return PROGRAM if option(words, "i") in (None, "any") or "-r" in words else CAPTURE
+    shows_queue = re.search(r"\bqdisc\s+(show|ls|list)\b.*\bdev\b", command.text)
+    return QUEUE if program == "tc" and shows_queue else None
 
 
 def _sets_up(command: Command) -> bool:
     words, program = command.words, command.program
-    if program in _FILES:
-        return True
-    if program in ("echo", "printf", "cat", "head", "seq", "date") and command.file is not None:
-        return True
-    if program in ("dd", "fallocate"):
-        return True
+    is_long = len(words) > 2
+    if program in ("echo", "printf", "cat", "head", "seq", "date"):
+        return command.file is not None
     if program in ("ip", "tc", "bridge", "route", "nft"):
-        return bool(_CHANGES & set(words)) or "-f" in words or "-batch" in words
-    if program == "sysctl":
-        return any("=" in word for word in words[1:]) or "-p" in words
-    if program in ("ifconfig", "vconfig"):
-        return len(words) > 2
-    if program in ("iptables", "ip6tables"):
-        return not {"-L", "-S", "--list"} & set(words) and len(words) > 1
+        return bool((_CHANGES | {"-f", "-batch"}) & set(words))
     if program == "ethtool":
-        return any(
-            re.fullmatch(r"-[A-Z]|-s|--[a-z-]*(set|offload|features|pause)", w) for w in words
-        )
-    if program in ("brctl", "hostname", "mount", "arp"):
-        return len(words) > 2 and not words[1].startswith(("show", "-n", "-a"))
-    return program == "umount"
+        changes = r"-[A-Z]|-s|--[a-z-]*(set|offload|features|pause)"
+        return any(re.fullmatch(changes, word) for word in words)
+    return {
+        "sysctl": any("=" in word or word == "-p" for word in words[1:]),
+        "ifconfig": is_long,
+        "vconfig": is_long,
+        **dict.fromkeys(
+            ("iptables", "ip6tables"), is_long and not {"-L", "-S", "--list"} & set(words)
+        ),
+        **dict.fromkeys(
+            ("brctl", "hostname", "mount", "arp"),
+            is_long and not words[1].startswith(("show", "-n", "-a")),
+        ),
+    }.get(program, program in _FILES)
 
 
 def _shows(command: Command) -> bool:
@@ -149,28 +216,8 @@ def iperf_values(
         InputError: it has an option that a flow has no field for.
     """
     words, is_old = command.words, command.program == "iperf"
-    given: dict[str, Any] = {}
-    args: list[str] = []
+    given, args, both = _iperf_options(words, is_old=is_old)
     notes: list[str] = []
-    both = ""
-    rest = iter(_separate(words[1:]))
-    for word in rest:
-        if is_old and word in ("-d", "--dualtest", "-r", "--tradeoff", "--full-duplex"):
-            both = word
-        elif word == "--bidir":
-            both = word
-        elif word in _IPERF_FLAGS:
-            given[_IPERF_FLAGS[word]] = True
-        elif word in _IPERF_FIELDS:
-            given[_IPERF_FIELDS[word]] = next(rest, "")
-        elif word in _DROPPED_VALUES:
-            next(rest, "")
-        elif word in _PASSED_VALUES:
-            args += [word, next(rest, "")]
-        elif word in _PASSED:
-            args.append(word)
-        elif word not in _DROPPED:
-            raise InputError(f"a flow has nothing for its option {word!r}")
     target = option(words, "c", "client") or ""
     if is_old:
         args = _old_datagrams(args, is_udp="udp" in given)
@@ -180,13 +227,7 @@ def iperf_values(
             given.setdefault("time", str(DEFAULT_TIME_S))
         notes.append("iperf is taken as iperf3")
     if "rate" in given:
-        given["rate"] = given["rate"].partition("/")[0]
-        if given["rate"] in ("0", ""):
-            del given["rate"]
-            if "udp" in given:
-                raise InputError("datagrams as fast as it can have no field")
-        elif re.fullmatch(r"[\d.]+", given["rate"]):
-            given["rate"] += "bit"
+        _check_rate(given)
     if number(given.get("interval"), 1.0) == 1 or number(given.get("interval"), 1.0) < 0.1:
         given.pop("interval", None)
     if given.pop("udp", False):
@@ -203,6 +244,42 @@ def iperf_values(
         one = [values]
         return ([values, {**values, "reverse": True}] if both else one), target, notes
     return [values, {**values, "reverse": not values.get("reverse", False)}], target, notes
+
+
+def _iperf_options(words: Sequence[str], *, is_old: bool) -> tuple[dict[str, Any], list[str], str]:
+    """Return the fields of a client, its other arguments, and its option for both directions."""
+    given: dict[str, Any] = {}
+    args: list[str] = []
+    both = ""
+    two_ways = ("-d", "--dualtest", "-r", "--tradeoff", "--full-duplex") if is_old else ("--bidir",)
+    rest = iter(_separate(words[1:]))
+    for word in rest:
+        if word in two_ways:
+            both = word
+        elif word in _IPERF_FLAGS:
+            given[_IPERF_FLAGS[word]] = True
+        elif word in _IPERF_FIELDS:
+            given[_IPERF_FIELDS[word]] = next(rest, "")
+        elif word in _DROPPED_VALUES:
+            next(rest, "")
+        elif word in _PASSED_VALUES:
+            args += [word, next(rest, "")]
+        elif word in _PASSED:
+            args.append(word)
+        elif word not in _DROPPED:
+            raise InputError(f"a flow has nothing for its option {word!r}")
+    return given, args, both
+
+
+def _check_rate(given: dict[str, Any]) -> None:
+    """Give a rate its unit; 0 is none."""
+    given["rate"] = given["rate"].partition("/")[0]
+    if given["rate"] in ("0", ""):
+        del given["rate"]
+        if "udp" in given:
+            raise InputError("datagrams as fast as it can have no field")
+    elif re.fullmatch(r"[\d.]+", given["rate"]):
+        given["rate"] += "bit"
 
 
 def _round_times(given: dict[str, Any], stopped_s: float | None, notes: list[str]) -> None:
@@ -277,27 +354,7 @@ def ping_values(command: Command, *, span_s: float | None) -> tuple[dict[str, An
         InputError: it has an option that a flow has no field for.
     """
     words = command.words
-    values: dict[str, Any] = {}
-    args: list[str] = []
-    target = ""
-    rest = iter(_separate_ping(words[1:]))
-    for word in rest:
-        if word == "-i":
-            values["interval_s"] = max(0.001, number(next(rest, ""), 1.0))
-        elif word == "-s":
-            values["size_bytes"] = int(number(next(rest, ""), 56))
-        elif word in ("-c", "-w"):
-            next(rest, "")
-        elif word in ("-W", "-I", "-t", "-M", "-Q", "-T", "-p", "-l"):
-            args += [word, next(rest, "")]
-        elif word in ("-n", "-q", "-D", "-v", "-O", "-4", "-U", "-b"):
-            pass
-        elif word == "-A":
-            values["interval_s"] = 0.2
-        elif word.startswith("-"):
-            raise InputError(f"a flow has nothing for its option {word!r}")
-        else:
-            target = word
+    values, args, target = _ping_options(words)
     counts = [] if (count := option(words, "c")) is None else [int(number(count, 1))]
     ends_s = [number(deadline, 1.0)] if (deadline := option(words, "w")) else []
     if span_s is not None:
@@ -310,6 +367,30 @@ def ping_values(command: Command, *, span_s: float | None) -> tuple[dict[str, An
     if args:
         values["args"] = tuple(args)
     return values, target
+
+
+def _ping_options(words: Sequence[str]) -> tuple[dict[str, Any], list[str], str]:
+    """Return fields, further arguments and the target of a ping."""
+    values: dict[str, Any] = {}
+    args: list[str] = []
+    target = ""
+    rest = iter(_separate_ping(words[1:]))
+    for word in rest:
+        if word in ("-c", "-w"):
+            next(rest, "")
+        elif word == "-i":
+            values["interval_s"] = max(0.001, number(next(rest, ""), 1.0))
+        elif word == "-A":
+            values["interval_s"] = 0.2
+        elif word == "-s":
+            values["size_bytes"] = int(number(next(rest, ""), 56))
+        elif word in ("-W", "-I", "-t", "-M", "-Q", "-T", "-p", "-l"):
+            args += [word, next(rest, "")]
+        elif not word.startswith("-"):
+            target = word
+        elif word not in ("-n", "-q", "-D", "-v", "-O", "-4", "-U"):
+            raise InputError(f"a flow has nothing for its option {word!r}")
+    return values, args, target
 
 
 def _separate_ping(words: Iterable[str]) -> Iterable[str]:

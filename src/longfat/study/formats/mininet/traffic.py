@@ -35,7 +35,9 @@ FOLDER = "/root"
 """Where a script's shells begin in a study."""
 
 _NEEDS_FOLDER = re.compile(r"(?<![\d&])>\s*(?![/&\s])|\bwget\b|\./|-[oOw]\s*(?!-|/)\w")
-_ANYWHERE = frozenset("ip tc sysctl ifconfig route ethtool iptables ip6tables nft".split())
+_ANYWHERE = frozenset(
+    ["ip", "tc", "sysctl", "ifconfig", "route", "ethtool", "iptables", "ip6tables", "nft"]
+)
 # An interface that comes up passes on packets once the kernel's workers have seen to it.
 _UP, _UP_S = re.compile(r"\bup$"), 0.01
 _READY_LINE = "sleep 0.5"
@@ -198,7 +200,7 @@ class _Reader:
         self._notes.append((action, text))
 
     def _anchor(self, action: Action) -> tuple[Action | None, float]:
-        """Return what a command comes after, and its time from there or from the traffic's start."""
+        """Return what a command comes after, and its time from there, or from the first traffic."""
         if self._begin_s is None:
             self._begin_s = action.time_s
         after, at_s = anchor_of(action, [draft.action for draft in self._drafts])
@@ -244,7 +246,7 @@ class _Reader:
     # ------------------------------------------------------------ servers
 
     def _is_daemon(self, action: Action) -> bool:
-        """Return whether a command serves others: nothing waits for it, and nothing says its end."""
+        """Return whether a command serves others: nothing waits for it, nothing says its end."""
         role = self._roles[id(action)]
         if action.blocks or role not in (tools.PROGRAM, tools.QUERY) or action.node is None:
             return False
@@ -510,30 +512,6 @@ class _Reader:
             if one.command.file and self._roles[id(one)] in (tools.CLIENT, tools.PING, tools.SERVER)
         }
         return bool(files & set(action.command.words))
-
-    def _in_folder(self, line: str) -> str:
-        """Return a line that is run where a script's shells begin, if that may matter."""
-        if line.startswith(("cd ", "export ")):
-            return line
-        if self._folder or _NEEDS_FOLDER.search(line):
-            return f"cd {self._folder or FOLDER}; {line}"
-        return line
-
-    def _reachable(self, source: str, wanted: str | None) -> str | None:
-        others = [name for name in self._hosts if name != source]
-        for target in [*([wanted] if wanted else []), *others]:
-            if target != source and check_reach(self._network, source, target, self._setup) is None:
-                return target
-        return None
-
-    def _kept_output(self, action: Action) -> str:
-        """Return a line whose output is kept, where no other line reads the file that it writes."""
-        file = action.command.file
-        if file is None or any(
-            file in one.line for one in self._schedule.actions if one is not action
-        ):
-            return action.line
-        return action.line.replace(action.command.text, action.command.core)
 
     # --------------------------------------------------------------- names
 
