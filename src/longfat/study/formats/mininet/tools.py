@@ -226,14 +226,7 @@ def iperf_values(
         if "bytes" not in given:
             given.setdefault("time", str(DEFAULT_TIME_S))
         notes.append("iperf is taken as iperf3")
-    if "rate" in given:
-        _check_rate(given)
-    if number(given.get("interval"), 1.0) == 1 or number(given.get("interval"), 1.0) < 0.1:
-        given.pop("interval", None)
-    if given.pop("udp", False):
-        given["udp"] = True
-        for key in ("congestion", "mss"):
-            given.pop(key, None)
+    _tidy(given)
     _round_times(given, stopped_s, notes)
     if conflict := Iperf3.conflict(given):
         raise InputError(conflict[1])
@@ -271,8 +264,14 @@ def _iperf_options(words: Sequence[str], *, is_old: bool) -> tuple[dict[str, Any
     return given, args, both
 
 
-def _check_rate(given: dict[str, Any]) -> None:
-    """Give a rate its unit; 0 is none."""
+def _tidy(given: dict[str, Any]) -> None:
+    """Give a rate its unit, and leave out what is the default, and of UDP what is TCP's."""
+    if number(given.get("interval"), 1.0) == 1 or number(given.get("interval"), 1.0) < 0.1:
+        given.pop("interval", None)
+    for key in ("congestion", "mss") if "udp" in given else ():
+        given.pop(key, None)
+    if "rate" not in given:
+        return
     given["rate"] = given["rate"].partition("/")[0]
     if given["rate"] in ("0", ""):
         del given["rate"]
