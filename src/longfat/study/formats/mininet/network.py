@@ -70,6 +70,12 @@ _SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 # See `longfat.study.formats.mininet.write`.
 _WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# Where the name of an interface may stand: in paths of sysctl, and as a word, also of a VLAN.
+_IN_PATH = r"(?<=conf[./])(?:{names})(?=[./])|(?<=neigh[./])(?:{names})(?=[./])"
+_AS_WORD = r"(?<![\w./-])(?:{names})(?![\w-]|\.(?!\d))"
+# See `longfat.study.formats.mininet.write`.
+_WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 # Where the name of an interface may stand: as a word, and in paths of sysctl.
 _BEFORE, _AFTER = (
     r"(?:(?<=conf[./])|(?<=neigh[./])|(?<![\w./-]))",
@@ -90,9 +96,9 @@ def with_interfaces(line: str, names: Mapping[str, str]) -> str:
         line: the line.
         names: the new names by the old ones; all are replaced at once.
     """
-    known = sorted(names, key=len, reverse=True)
-    pattern = rf"{_BEFORE}({'|'.join(map(re.escape, known))}){_AFTER}"
-    return re.sub(pattern, lambda match: names[match[1]], line)
+    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    pattern = f"{_IN_PATH}|{_AS_WORD}".replace("{names}", known)
+    return re.sub(pattern, lambda match: names[match[0]], line)
 
 
 def with_safe_names(record: NetworkRecord) -> tuple[NetworkRecord, tuple[str, ...]]:
