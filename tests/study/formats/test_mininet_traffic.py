@@ -38,6 +38,10 @@ net.start()
         ("h1.cmd('for i in 1 2; do ping -c1 10.0.0.2; done')", "for i in 1 2; do ping -c1 10.0"),
         ("h2.popen('mptcpize run iperf3 -s')\nh1.popen('mptcpize run iperf3 -c 10.0.0.2')",
          "program h1 -> h2 mptcpize run iperf3 -c 10.0.0.2"),
+        ("import time\nh1.cmd('while true; do ping -c1 10.0.0.2; sleep 1; done > f &')\n"
+         "time.sleep(0.01)\nnet.stop()", "ping -c1 10.0.0.2; sleep 1; done > f, at most 1 s"),
+        ("h1.cmd('for a in 1; do\\nping 10.0.0.2\\ndone')",
+         "program h1 -> h2 eval \"$(printf %b 'for a in 1; do\\nping 10.0.0.2\\ndone')\""),
         ("net.ping([h1, h2], timeout=2)", "ping h1 -> h2 1 request, -W, 2"),
     ],
 )  # fmt: skip

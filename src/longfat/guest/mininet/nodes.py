@@ -5,12 +5,17 @@ Like Mininet's own, the API has no types: a script gives what it likes.
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
+import os
 import re
 import shlex
 import subprocess
 
 from longfat.guest.mininet.lines import commands_of, duration_s, reply
 from longfat.guest.mininet.record import RECORD, Recorded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _NO_CPU = "hosts are infinitely fast"
 _REASONS = {
@@ -212,6 +217,7 @@ class Node(Recorded):
 
     portBase = 0
     is_switch = False
+    outToNode: "dict[int, Node]" = {}
     # Static ARP is of no use either: interfaces have Linux's own addresses.
     ignored = {
         "setARP": "",
@@ -229,6 +235,7 @@ class Node(Recorded):
         self._last_port = self.portBase - 1
         self.address = self.gateway = self.net = self.number = None
         self._jobs_s: list[float | None] = []
+        self._stdout: BinaryIO | None = None
         self._sent_s, self._sent = None, ""
         self.at = RECORD.place()
         self.has_shell = True  # until the network is stopped
@@ -263,6 +270,15 @@ class Node(Recorded):
 
     def cmdPrint(self, *args, **named):
         return self.cmd(*args, **named)
+
+    @property
+    def stdout(self):
+        """What its shell prints: nothing, but scripts poll it."""
+        if self._stdout is None:
+            out, self._stdin = os.pipe()
+            self._stdout = os.fdopen(out, "rb")
+            self.outToNode[out] = self
+        return self._stdout
 
     def _net(self):
         return self.net or RECORD.net or (RECORD.nets or [None])[-1]

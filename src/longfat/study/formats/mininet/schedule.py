@@ -7,6 +7,7 @@ the script waits for starts after it, and not at a time.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,15 @@ class _Shell:
 
     def line(self, text: str) -> str:
         start = [] if self.folder is None else [f"cd {self.folder}"]
-        return "; ".join([*self.exports, *start, text])
+        return "; ".join([*self.exports, *start, _on_one_line(text)])
+
+
+def _on_one_line(text: str) -> str:
+    """Return a command of several lines as one line, as a study has it."""
+    if "\n" not in text:
+        return text
+    escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
+    return f'eval "$(printf %b {shlex.quote(escaped)})"'
 
 
 def schedule_of(lines: Iterable[Typed], *, folder: str | None = None) -> Schedule:

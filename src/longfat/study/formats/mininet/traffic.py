@@ -250,6 +250,8 @@ class _Reader:
         role = self._roles[id(action)]
         if action.blocks or role not in (tools.PROGRAM, tools.QUERY) or action.node is None:
             return False
+        if not action.command.words:  # a loop, which may well be the traffic
+            return False
         known = action.known_end_s is not None and not action.is_stopped
         if action.command.program and tools.server_port(action.command) is not None:
             return tools.server_of(action.command) is None
