@@ -28,8 +28,7 @@ def test_a_script_is_run_in_a_machine(client: TestClient) -> None:
     text = (TESTS / "data" / "mininet" / "from_miniedit.py").read_text()
     found = client.post("/api/import", json={"text": text, "name": "net.py"}).json()
     assert "switches: [s1, s2]" in found["text"]
-    told = "line 56: h1: `ping -c1 h2` is left out: a study has flows for traffic"
-    assert told in found["warnings"]
+    assert "line 56: h1: `ping -c1 h2`: the flow ping_h1_h2" in found["warnings"]
     text = "open('/etc/longfat')\n"
     answer = client.post("/api/import", json={"text": text, "name": "net.py"})
     assert answer.status_code == 400

@@ -12,6 +12,7 @@ from longfat.cli.console import echo, stderr, write_target
 from longfat.cli.options import json_option
 from longfat.common.terminal_text import relative_path
 from longfat.errors import InputError
+from longfat.execution.trial import failing_case_lines
 from longfat.study.formats.convert import SUFFIXES, convert_text
 from longfat.study.formats.open import open_network
 from longfat.study.labs import find_study
@@ -48,7 +49,13 @@ def convert(
     if target.suffix in _PICTURES:
         content, warnings = _picture(path, target.suffix, case=case, arguments=arguments)
     elif target.suffix in SUFFIXES:
-        converted = convert_text(path, suffix=target.suffix, case=case, arguments=arguments)
+        converted = convert_text(
+            path,
+            suffix=target.suffix,
+            case=case,
+            arguments=arguments,
+            find_failing=failing_case_lines,
+        )
         content, warnings = converted.text.encode(), converted.warnings
     else:
         raise InputError(

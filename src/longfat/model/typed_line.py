@@ -18,6 +18,8 @@ _SUDO = re.compile(
     r"|--user[= ]root|--)\s+)*(?![-\s])"
 )
 
+# What follows a line whose exit status is to be ignored.
+_IN_ANY_CASE = re.compile(r"\s*\|\|\s*(?:true|:)\s*$")
 _SHELL = frozenset(";&|$`(){}<>*?!#\n")
 
 
@@ -41,8 +43,8 @@ def without_sudo(line: str) -> str:
 
 
 def needs_shell(line: str) -> bool:
-    """Return whether only a shell can interpret a line."""
-    return bool(_SHELL & set(line))
+    """Return whether only a shell can interpret a line; `|| true` at its end says nothing of it."""
+    return bool(_SHELL & set(_IN_ANY_CASE.sub("", line)))
 
 
 def shell_line(argv: Sequence[str]) -> str:
@@ -59,7 +61,7 @@ def plain_words(line: str) -> list[str]:
     if needs_shell(line):
         raise NotUnderstoodError(line)
     try:
-        words = shlex.split(without_sudo(line))
+        words = shlex.split(without_sudo(_IN_ANY_CASE.sub("", line)))
     except ValueError:
         raise NotUnderstoodError(line) from None
     if not words:

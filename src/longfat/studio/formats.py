@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from longfat.common.guard import scratch_folder
 from longfat.errors import InputError
+from longfat.execution.trial import failing_case_lines
 from longfat.study.expansion import ExpansionLimits, TooLargeError
 from longfat.study.file_reader import empty_files
 from longfat.study.formats.convert import convert_text
@@ -133,7 +134,9 @@ def _converted(text: str, *, name: str, suffix: str) -> Converted:
             raise InputError(f"{name[:80]!r}: cannot be a file's name: {error}") from None
         try:
             # Other formats have no files, so their content is not needed.
-            found = convert_text(file, suffix=suffix, beside=empty_files)
+            found = convert_text(
+                file, suffix=suffix, beside=empty_files, find_failing=failing_case_lines
+            )
         except InputError as error:
             place = error.place
             if place is not None:

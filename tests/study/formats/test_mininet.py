@@ -6,6 +6,7 @@ by modules of the same names.
 
 from __future__ import annotations
 
+import shlex
 import sys
 import types
 from typing import Any
@@ -86,6 +87,9 @@ class Node:
     def cmd(self, line: str) -> str:
         if line == "echo $?":
             return f"{self.status}\r\n"
+        if line.startswith("eval "):  # without input
+            line, end = shlex.split(line)[1], line[-12:]
+            assert end == " < /dev/null"
         self.recorder.typed.append((self.name, line))
         self.status = "2" if line == self.recorder.failing else "0"
         return "no such thing" if self.status == "2" else ""

@@ -81,7 +81,8 @@ def test_what_is_no_network(text: str, message: str, tmp_path: Path) -> None:
          "is left out: switches are Linux bridges"),
         ("h1.cmd('python3 -m http.server &')", "line 10: h1: `python3 -m http.server &` runs in "
          "the background"),
-        ("net.pingAll()", "line 10: pingAll is left out: a study has flows for traffic"),
+        ("net.addLink(h1, s1), net.addLink(h2, s1), net.start()\nnet.pingAll()",
+         "line 11: pingAll is left out: a study has flows for traffic"),
         ("os.system('true a')", "line 10: `true a` is left out: it is typed at the host, not at a "
          "node"),
         ("import subprocess\nsubprocess.call(['true', 'a'])", "line 11: `true a` is left out: it"),
@@ -101,7 +102,8 @@ def test_what_is_no_network(text: str, message: str, tmp_path: Path) -> None:
         ("net.addLink(h1, s1, bw=5)", "link h1 - s1: bw: Mininet ignores that without TCLink"),
         ("net.addLink(h1, s1, bw=5, speedup=3)", "link h1 - s1: speedup is left out"),
         ("net.addLink(h1, s1, bw=2000)", "link h1 - s1: bw 2000: Mininet ignores more than 1000"),
-        ("net.addNAT().configDefault()", "line 10: addNAT is left out: a machine has no network"),
+        ("net.addNAT().configDefault()", "line 10: addNAT: nat0 is a router whose Internet is "
+         "left out: a machine has no network"),
         ("from mininet.link import Intf\nIntf('eth1', node=s1)", "line 11: Intf eth1 is left out"),
         ("Mininet(autoSetMacs=True)", "line 10: autoSetMacs is left out: interfaces have Linux's"),
         ("n2 = Mininet()\nn2.addHost('h9')", "it makes 2 networks: the first is taken"),

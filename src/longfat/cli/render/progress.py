@@ -250,12 +250,14 @@ class CaseProgress(RunObserver):
     def _all_done(self, shown: _Shown) -> None:
         virtual_s = sum(run.virtual_s for run in shown.runs)
         wall_s = sum(run.wall_s for run in shown.runs)
-        text = f"{virtual_s:.1f} virtual s"
+        has_flows = any(run.case.flows for run in shown.runs)
+        text = f"{virtual_s:.1f} virtual s" if has_flows else "no flows: nothing to measure"
         speed = f"{virtual_s / wall_s:.2f}x" if wall_s else ""
         known = shown.cached == len(shown.runs)
         if not self._console.is_terminal and not known:
             seeds = f"{len(shown.runs)} seeds, " if len(shown.runs) > 1 else ""
-            line = f"{shown.label}: {seeds}{text} in {wall_s:.1f} s, {speed}"
+            line = f"{shown.label}: {seeds}{text}"
+            line += f" in {wall_s:.1f} s, {speed}" if has_flows else ""
             self._console.print(line, markup=False, soft_wrap=True)
         if shown.task is None:
             return

@@ -3,29 +3,48 @@
 import subprocess
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from longfat.guest.mininet import net, nodes
 from longfat.guest.mininet.record import RECORD, Unknown
 
 _MODULES = "cli clean link log moduledeps net node nodelib term topo topolib util"
-_SWITCHES = "OVSKernelSwitch OVSBridge UserSwitch LinuxBridge IVSSwitch"
-_CONTROLLERS = "DefaultController RemoteController OVSController Ryu NOX"
+_CONTROLLERS = "DefaultController OVSController Ryu NOX"
 _QUIET = (
     "info warn warning debug output setLogLevel cleanup ensureRoot makeTerms "
-    "dumpNodeConnections dumpNetConnections dumpNodes dumpPorts pmonitor"
+    "dumpNodeConnections dumpNetConnections dumpNodes dumpPorts"
 )
 
 
 def quietRun(cmd: Any, **named: Any) -> str:
     """Run a program in the machine, as Mininet does it at the host."""
-    RECORD.warn(f"`{cmd}` is left out: it is typed at the host, not at a node")
+    RECORD.type_at_root(cmd if isinstance(cmd, str) else " ".join(map(str, cmd)))
     RECORD.is_quiet = True
     try:
         done = subprocess.run(cmd, shell=isinstance(cmd, str), stdin=-3, stdout=-1, check=False)
     finally:
         RECORD.is_quiet = False
     return done.stdout.decode(errors="replace")
+
+
+def pmonitor(
+    popens: Any, timeoutms: Any = 500, readline: bool = True, readmax: int = 1024
+) -> Iterator[tuple[Any, str]]:
+    """Yield what processes print, until all have ended; nothing after each time without any."""
+    left = dict(popens)
+    for key, process in left.items():
+        for line in process.stdout:
+            yield key, line.decode(errors="replace") if isinstance(line, bytes) else line
+    while left := {key: process for key, process in left.items() if process.poll() is None}:
+        ends_s = [process.end_s for process in left.values() if process.end_s is not None]
+        if timeoutms is not None:
+            RECORD.pass_time(timeoutms / 1000)
+            yield None, ""
+        elif not ends_s:
+            return
+        else:
+            RECORD.pass_time(max(0.001, min(ends_s) - RECORD.now_s()))
 
 
 def _nothing(*args: Any, **named: Any) -> tuple[()]:
@@ -35,13 +54,14 @@ def _nothing(*args: Any, **named: Any) -> tuple[()]:
 _NAMES: dict[str, Any] = {
     **{name: value for name, value in vars(nodes).items() if name[0].isupper()},
     **{name: value for name, value in vars(net).items() if name[0] != "_"},
-    **dict.fromkeys(_SWITCHES.split(), nodes.OVSSwitch),
+    "OVSKernelSwitch": nodes.OVSSwitch,
     **dict.fromkeys(_CONTROLLERS.split(), nodes.Controller),
     "NullController": None,
     "OVSLink": nodes.Link,
     "TCULink": nodes.TCLink,
     "MininetWithControlNet": net.Mininet,
     "quietRun": quietRun,
+    "pmonitor": pmonitor,
     "VERSION": "2.3.0",
     **dict.fromkeys(("lg", "Cleanup"), Unknown()),
     "error": lambda *words: print(*words, end=""),

@@ -8,10 +8,9 @@ Like Mininet's own, the API has no types: a script gives what it likes.
 import ipaddress
 import re
 
-from longfat.guest.mininet.nodes import Controller, Host, Link, Node, OVSSwitch
-from longfat.guest.mininet.record import RECORD, Recorded, Unknown
+from longfat.guest.mininet.nodes import NAT, Controller, Host, Link, Node, OVSSwitch
+from longfat.guest.mininet.record import RECORD, Recorded
 
-_FLOWS = "a study has flows for traffic"
 _OPTIONS = (
     "intf build xterms cleanup ipBase inNamespace autoSetMacs autoStaticArp autoPinCpus "
     "listenPort waitConnected"
@@ -182,15 +181,9 @@ def TreeNet(depth=1, fanout=2, **named):
 
 class Mininet(Recorded):
     ignored = {
-        **dict.fromkeys(("startTerms", "stopXterms", "staticArp", "init")),
+        **dict.fromkeys(("startTerms", "stopXterms", "init")),
         "waitConnected": True,
         "monitor": (),
-    }
-    left_out = {
-        **dict.fromkeys(("pingAll", "ping", "pingPair", "runCpuLimitTest"), (_FLOWS, 0.0)),
-        **dict.fromkeys(("pingFull", "pingAllFull", "pingPairFull"), (_FLOWS, ())),
-        "iperf": (_FLOWS, ("0 bits/sec", "0 bits/sec")),
-        "addNAT": ("a machine has no network of its own", Unknown()),
     }
 
     def __init__(
@@ -202,6 +195,7 @@ class Mininet(Recorded):
         self.link, self.intf = link, options.get("intf")
         self.ipBase = options.get("ipBase", "10.0.0.0/8")
         self.autoSetMacs = options.get("autoSetMacs", False)
+        self.autoStaticArp = options.get("autoStaticArp", False)
         self.ipBaseNum, self.prefixLen = netParse(self.ipBase)
         self.nextIP = (0xFFFFFFFF >> self.prefixLen & self.ipBaseNum) or 1
         self.hosts: list[Node] = []
@@ -211,6 +205,8 @@ class Mininet(Recorded):
         self.nameToNode: dict[str, Node] = {}
         self.built = self.is_started = False
         RECORD.nets.append(self)
+        if RECORD.net is None:
+            RECORD.begin(self)
         if self.autoSetMacs:
             RECORD.warn("autoSetMacs is left out: interfaces have Linux's own addresses")
         if topo and options.get("build", True):
@@ -259,6 +255,9 @@ class Mininet(Recorded):
             self.controllers.append(made)
             self.nameToNode[made.name] = made
         return made
+
+    def staticArp(self):
+        self.autoStaticArp = True
 
     def delNode(self, node, nodes=None):
         for link in [one for one in self.links if node in (one.intf1.node, one.intf2.node)]:
@@ -327,7 +326,12 @@ class Mininet(Recorded):
         if self.topo:
             self.buildFromTopo(self.topo)
         for host in self.hosts:
-            host.configDefault(**({} if host.defaultIntf() else {"ip": None, "mac": None}))
+            if host.defaultIntf():
+                host.configDefault()
+            else:  # Mininet gives it no address: it has no interface
+                ip = host.params.get("ip")
+                host.configDefault(ip=None, mac=None)
+                host.address = host.address or ip
         self.built = True
 
     def buildFromTopo(self, topo):
@@ -350,10 +354,13 @@ class Mininet(Recorded):
         if not self.built:
             self.build()
         self.is_started = True
+        RECORD.begin(self)
+        RECORD.type(None, self, "", kind="start")
         for node in (*self.controllers, *self.switches):
             node.start(*([self.controllers] if node.is_switch else []))
 
     def stop(self):
+        RECORD.end(self)
         # What a script types at the end of its nodes is no set-up.
         for node in (*self.hosts, *self.switches):
             node.has_shell = False
@@ -366,6 +373,70 @@ class Mininet(Recorded):
 
     def interact(self):
         self.run(lambda: None)
+
+    # ------------------------------------------------------------- its tests
+
+    def ping(self, hosts=None, timeout=None):
+        self._ping(hosts, timeout, "ping")
+        return 0.0
+
+    def pingFull(self, hosts=None, timeout=None):
+        pairs = self._ping(hosts, timeout, "pingFull")
+        return [(*pair, (1, 1, 1.0, 1.0, 1.0, 0.0)) for pair in pairs]
+
+    def _ping(self, hosts, timeout, test):
+        hosts = hosts or self.hosts
+        wait = f"-W {timeout} " if timeout else ""
+        pairs = [(one, other) for one in hosts for other in hosts if one is not other]
+        pairs = [pair for pair in pairs if pair[1].IP()]
+        for one, other in pairs:
+            one._type(f"ping -c1 {wait}{other.IP()}", test)
+        return pairs
+
+    def pingAll(self, timeout=None):
+        self._ping(None, timeout, "pingAll")
+        return 0.0
+
+    def pingPair(self):
+        self._ping(self.hosts[:2], None, "pingPair")
+        return 0.0
+
+    def pingAllFull(self):
+        return self.pingFull()
+
+    def pingPairFull(self):
+        return self.pingFull(hosts=self.hosts[:2])
+
+    def iperf(self, hosts=None, l4Type="TCP", udpBw="10M", fmt=None, seconds=5, port=5001, **named):
+        client, server = hosts or (self.hosts[0], self.hosts[-1])
+        is_udp = l4Type == "UDP"
+        udp = "-u " if is_udp else ""
+        server._type(f"iperf -p {port} {udp}-s &", "iperf")
+        rate = f"-u -b {udpBw} " if is_udp else ""
+        client._type(f"iperf -p {port} -t {seconds} {rate}-c {server.IP()}", "iperf")
+        rates = ["10.0 Mbits/sec", "10.0 Mbits/sec"]
+        return [udpBw, *rates] if is_udp else rates
+
+    def runCpuLimitTest(self, *args, **named):
+        RECORD.warn("runCpuLimitTest is left out: hosts are infinitely fast")
+        return []
+
+    def configLinkStatus(self, src, dst, status):
+        ends = [self[node] if isinstance(node, str) else node for node in (src, dst)]
+        for link in self.linksBetween(*ends):
+            for intf in (link.intf1, link.intf2):
+                intf.node._type(f"ip link set dev {intf.name} {status}", "configLinkStatus")
+
+    def addNAT(self, name="nat0", connect=True, inNamespace=False, **params):
+        nat = self.addHost(name, cls=NAT, inNamespace=True, **params)
+        why = "a machine has no network of its own"
+        RECORD.warn(f"addNAT: {name} is a router whose Internet is left out: {why}")
+        if connect:
+            self.addLink(nat, connect if isinstance(connect, Node) else self.switches[0])
+            for host in self.hosts:
+                if host is not nat and host.intfs:
+                    host.setDefaultRoute(f"via {nat.params['ip'].partition('/')[0]}")
+        return nat
 
 
 class CLI:

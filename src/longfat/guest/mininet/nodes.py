@@ -5,10 +5,17 @@ Like Mininet's own, the API has no types: a script gives what it likes.
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
+import os
 import re
+import shlex
 import subprocess
 
+from longfat.guest.mininet.lines import commands_of, duration_s, reply
 from longfat.guest.mininet.record import RECORD, Recorded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _NO_CPU = "hosts are infinitely fast"
 _REASONS = {
@@ -17,6 +24,7 @@ _REASONS = {
     "cores": _NO_CPU,
     "privateDirs": "hosts share one file system",
 }
+_OF_OPENFLOW = ("dpid", "protocols", "datapath", "inband", "batch", "opts")
 _KNOWN = frozenset(("ip", "defaultRoute", "inNamespace", "isSwitch", "name", "lo"))
 _ASKS_BACK = re.compile(r"echo \$([?!])\s*$")
 _SHAPING = ("bw", "delay", "loss", "max_queue_size")
@@ -143,21 +151,57 @@ class TCLink(Link):
     intf_class = TCIntf
 
 
-class _Ended(subprocess.Popen):  # type: ignore[type-arg]
-    """What `popen` gives: a process that has ended, in place of the command of a number."""
+class _Process(subprocess.Popen):  # type: ignore[type-arg]
+    """What `popen` gives: a process that takes as long as its words say, and then has ended.
 
-    number = None
+    Behind it is one that prints what the command might, so that pipes can be read.
+    """
+
+    number: "int | None" = None
+    end_s: "float | None" = None
+    was_signalled = is_noted = False
+    _answer = 0
+
+    def poll(self):
+        if not self._is_over():
+            return None
+        self._noted()
+        return super().wait()
 
     def wait(self, timeout=None):
+        left_s = 0.0 if self.end_s is None else self.end_s - RECORD.now_s()
+        if timeout is not None and left_s > timeout and not self.was_signalled:
+            RECORD.pass_time(timeout)
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        if not self.was_signalled:
+            RECORD.pass_time(left_s)
         self._noted()
-        return super().wait(timeout)
+        return super().wait()
 
     def communicate(self, input=None, timeout=None):
-        self._noted()
-        return super().communicate(input, timeout)
+        self.wait(timeout)
+        return super().communicate(input)
+
+    def send_signal(self, sig):
+        self._signalled()
+
+    def terminate(self):
+        self._signalled()
+
+    kill = terminate
+
+    def _is_over(self):
+        ended = self.end_s is not None and RECORD.now_s() >= self.end_s
+        return self.was_signalled or ended
+
+    def _signalled(self):
+        if self.number is not None and not self.was_signalled and not self._is_over():
+            RECORD.signal(self.number)
+        self.was_signalled = True
 
     def _noted(self):
-        if self.number is not None:
+        if self.number is not None and not self.is_noted:
+            self.is_noted = True
             RECORD.wait(self.number)
 
 
@@ -173,10 +217,11 @@ class Node(Recorded):
 
     portBase = 0
     is_switch = False
+    outToNode: "dict[int, Node]" = {}
     # Static ARP is of no use either: interfaces have Linux's own addresses.
     ignored = {
-        **dict.fromkeys(("monitor", "setARP"), ""),
-        **dict.fromkeys(("sendInt", "write", "cleanup", "deleteIntfs", "setup")),
+        "setARP": "",
+        **dict.fromkeys(("write", "cleanup", "deleteIntfs", "setup")),
         "intfIsUp": True,
     }
 
@@ -188,11 +233,14 @@ class Node(Recorded):
         self.params = params
         self.intfs, self.ports, self.nameToIntf = {}, {}, {}
         self._last_port = self.portBase - 1
-        self.address = params.get("ip")
-        self.gateway = self.net = self.number = None
+        self.address = self.gateway = self.net = self.number = None
+        self._jobs_s: list[float | None] = []
+        self._stdout: BinaryIO | None = None
+        self._sent_s, self._sent = None, ""
         self.at = RECORD.place()
         self.has_shell = True  # until the network is stopped
         self.pid, self.waiting = 1, False
+        self.lastPid = 1
         RECORD.nodes.append(self)
 
     # --------------------------------------------------------- what is typed
@@ -201,37 +249,101 @@ class Node(Recorded):
         text = _line(args)
         if not self.has_shell:
             return None
-        net = self.net or (RECORD.nets or [None])[-1]
-        RECORD.type(self, net, text)
-        asks_back = _ASKS_BACK.search(text)
-        return {"?": "0\r\n", "!": "1\r\n"}[asks_back[1]] if asks_back else ""
+        return self._type(text, "line")
 
-    cmdPrint = cmd
+    def _type(self, text, kind):
+        """Note what is typed; wait as long as it takes, and return what it might print."""
+        RECORD.type(self, self._net(), text, kind=kind)
+        replies = []
+        for command in commands_of(text):
+            if command.is_background:
+                self._jobs_s.append(self._end_s(command))
+                continue
+            if command.program == "wait":
+                ends_s = [end_s for end_s in self._jobs_s if end_s is not None]
+                RECORD.pass_time(max(ends_s, default=0.0) - RECORD.now_s())
+            else:
+                RECORD.pass_time(duration_s(command) or 0.0)
+            replies.append(reply(command))
+        asks_back = _ASKS_BACK.search(text)
+        return {"?": "0\r\n", "!": "1\r\n"}[asks_back[1]] if asks_back else "".join(replies)
+
+    def cmdPrint(self, *args, **named):
+        return self.cmd(*args, **named)
+
+    @property
+    def stdout(self):
+        """What its shell prints: nothing, but scripts poll it."""
+        if self._stdout is None:
+            out, self._stdin = os.pipe()
+            self._stdout = os.fdopen(out, "rb")
+            self.outToNode[out] = self
+        return self._stdout
+
+    def _net(self):
+        return self.net or RECORD.net or (RECORD.nets or [None])[-1]
+
+    def _end_s(self, command):
+        span_s = duration_s(command)
+        return None if span_s is None else RECORD.now_s() + span_s
 
     def pexec(self, *args, **named):
-        self.cmd(*args)
-        return "", "", 0
+        return self.cmd(_argv_line(args)) or "", "", 0
 
-    def popen(self, *args, text=False, universal_newlines=False, **named):
-        self.sendCmd(*args)
+    def popen(self, *args, text=False, universal_newlines=False, encoding=None, **named):
+        line = _argv_line(args)
         RECORD.is_quiet = True
-        done = _Ended(
-            ["/bin/true"], stdin=-1, stdout=-1, stderr=-1, text=text or universal_newlines
+        output = named.get("stdout") is None or named["stdout"] == subprocess.PIPE
+        said = "".join(map(reply, commands_of(line))) if output else ""
+        done = _Process(
+            ["/usr/bin/printf", "%s", said],
+            stdin=-1,
+            stdout=-1,
+            stderr=-1,
+            text=text or universal_newlines or encoding is not None,
         )
         RECORD.is_quiet = False
-        done.number = self.number
+        if self.has_shell:
+            done.number = RECORD.type(self, self._net(), line, waits=False)
+            done.end_s = self._whole_s(line)
         return done
 
+    def _whole_s(self, text):
+        whole_s = RECORD.now_s()
+        for command in commands_of(text):
+            span_s = 0.0 if command.is_background else duration_s(command)
+            if span_s is None:
+                return None
+            whole_s += span_s
+        return whole_s
+
     def sendCmd(self, *args, **named):
-        RECORD.warn(f"{self.name}: `{_line(args)}` is left out: a study has flows for traffic")
         if self.has_shell:
-            net = self.net or (RECORD.nets or [None])[-1]
-            self.number = RECORD.type(self, net, _line(args), waits=False)
+            text = _line(args)
+            self.number = RECORD.type(self, self._net(), text, waits=False)
+            self._sent_s, self._sent = self._whole_s(text), text
+            self.waiting = True
+
+    def monitor(self, timeoutms=None, findPid=True):
+        left_s = 0.0 if self._sent_s is None else max(0.0, self._sent_s - RECORD.now_s())
+        if timeoutms is not None and left_s > timeoutms / 1000:
+            RECORD.pass_time(timeoutms / 1000)
+            return ""
+        return self.waitOutput()
 
     def waitOutput(self, verbose=False, findPid=True):
-        if self.number is not None:
-            RECORD.wait(self.number)
-        return ""
+        if self.number is None or not self.waiting:
+            return ""
+        if self._sent_s is not None:
+            RECORD.pass_time(self._sent_s - RECORD.now_s())
+        RECORD.wait(self.number)
+        self.waiting = False
+        return "".join(map(reply, commands_of(self._sent)))
+
+    def sendInt(self, intr="\x03"):
+        if self.number is not None and self.waiting:
+            RECORD.signal(self.number)
+            self._sent_s = RECORD.now_s()
 
     # ----------------------------------------------------------- interfaces
 
@@ -338,8 +450,23 @@ def _line(args):
     return " ".join(map(str, words))
 
 
+def _argv_line(args):
+    """Return the line of a program's arguments: words are not split again."""
+    words = args[0] if len(args) == 1 else args
+    return str(words) if isinstance(words, str) else shlex.join(map(str, words))
+
+
 class Host(Node):
     pass
+
+
+class NAT(Node):
+    """A host that is a router to what is outside of the network."""
+
+    def config(self, mac=None, ip=None, defaultRoute=None, lo="up", **params):
+        results = super().config(mac, ip, defaultRoute, lo, **params)
+        self.cmd("sysctl -w net.ipv4.ip_forward=1")
+        return results
 
 
 class CPULimitedHost(Host):
@@ -353,7 +480,7 @@ class CPULimitedHost(Host):
 class Switch(Node):
     portBase = 1
     is_switch = True
-    ignored = {"start": None, "attach": None, "detach": None, "connected": True, "isOldOVS": False}
+    ignored = {"attach": None, "detach": None, "connected": True, "isOldOVS": False}
     left_out = dict.fromkeys(("vsctl", "dpctl"), ("switches are Linux bridges", ""))
 
     def __init__(self, name, dpid=None, opts="", listenPort=None, **params):
@@ -361,6 +488,17 @@ class Switch(Node):
         digits = re.search(r"\d+", name)
         derived = f"{int(digits[0]):x}" if digits else ""
         self.dpid = (str(dpid).replace(":", "") if dpid else derived).zfill(16)
+        self.controllers: list[Controller] = []
+        # A bridge without a controller is as it is here whatever its number.
+        for option in () if params.get("failMode") == "standalone" else _OF_OPENFLOW:
+            if {**params, "dpid": dpid, "opts": opts}.get(option):
+                why = "switches are no OpenFlow switches"
+                RECORD.warn(f"{name}: {option} is left out: {why}")
+        if params.get("stp"):
+            RECORD.warn(f"{name}: stp is left out: a bridge here has no spanning tree")
+
+    def start(self, controllers=()):
+        self.controllers = list(controllers)
 
     def defaultIntf(self):
         return None
@@ -370,6 +508,40 @@ class Switch(Node):
 
 
 class OVSSwitch(Switch):
+    def __init__(self, name, failMode="secure", **params):
+        super().__init__(name, failMode=failMode, **params)
+        self.failMode = failMode
+
+    def start(self, controllers=()):
+        super().start(controllers)
+        if self.failMode == "standalone":
+            return
+        far = [one for one in self.controllers if isinstance(one, RemoteController)]
+        if not self.controllers:
+            why = "it has no controller"
+        elif len(far) == len(self.controllers):
+            why = f"the controller {far[0].name} is another program, unless that is running"
+        else:
+            return
+        RECORD.warn(
+            f"it forwards nothing in Mininet: {why}; here it is a learning bridge", self.name
+        )
+
+
+class OVSBridge(OVSSwitch):
+    def __init__(self, *args, **params):
+        super().__init__(*args, **{**params, "failMode": "standalone"})
+
+
+class LinuxBridge(Switch):
+    pass
+
+
+class UserSwitch(Switch):
+    pass
+
+
+class IVSSwitch(Switch):
     pass
 
 
@@ -389,3 +561,7 @@ class Controller(Node):
     def cmd(self, *args, **named):
         RECORD.warn(f"what is typed at the controller {self.name} is left out")
         return ""
+
+
+class RemoteController(Controller):
+    pass

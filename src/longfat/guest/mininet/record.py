@@ -1,11 +1,37 @@
 """What is noted of a script: its nodes, links and commands, and what is left out."""
 
+import shlex
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from longfat.guest.mininet.lines import commands_of
+
+_AT_ROOT = frozenset(
+    [
+        "tc",
+        "ip",
+        "sysctl",
+        "ethtool",
+        "ifconfig",
+        "route",
+        "brctl",
+        "iptables",
+        "ip6tables",
+        "nft",
+        "tcpdump",
+        "sleep",
+        "kill",
+        "killall",
+        "pkill",
+    ]
+)
+# What cleans up after an earlier network, or waits for a later one.
+_OF_MININET = frozenset(["mn", "modprobe", "sync", "clear", "service", "systemctl"])
 _MAX_TEXT = 4000
 _MAX_CALLS = 20_000
 
@@ -19,6 +45,7 @@ class Record:
         commands: what was typed, and what was waited for, as mappings.
         warnings: who or where, and what is left out.
         is_quiet: nothing is to be noted now.
+        net: the `Mininet` that the script works with, from its making to its `stop`.
     """
 
     def __init__(self) -> None:
@@ -30,22 +57,39 @@ class Record:
         self.commands: list[dict[str, Any]] = []
         self.warnings: dict[tuple[str, str], None] = {}
         self.is_quiet = False
+        self.net: Any = None
         self._asked = 0
         self._began_s = time.monotonic()
+        self._waited_s = 0.0
 
-    def type(self, node: Any, net: Any, text: str, *, waits: bool = True) -> int:
-        """Note what is typed at a node, when, and whether the script waits; return its number."""
+    def type(
+        self, node: Any, net: Any, text: str, *, waits: bool = True, kind: str = "line"
+    ) -> int:
+        """Note what is typed at a node, when, and whether the script waits; return its number.
+
+        Args:
+            node: the node; None for root.
+            net: the `Mininet`; None for that which the script works with, or makes next.
+            text: what is typed.
+            waits: the script waits for its end.
+            kind: `line`, or the name of a test of Mininet that types it; `start` and `stop` of
+                the network; `signal` to a command.
+        """
         number = len(self.commands)
+        now_s = time.monotonic() - self._began_s
         self.commands.append(
             {
                 "node": node,
-                "net": net,
+                "net": net or self.net,
                 "text": text,
                 "at": self.place(),
                 "waits": waits,
                 "number": number,
-                "at_s": round(time.monotonic() - self._began_s, 3),
+                "at_s": round(now_s - self._waited_s, 3),
+                "time_s": round(now_s, 3),
                 "awaits": None,
+                "kind": kind,
+                "signals": None,
             }
         )
         return number
@@ -55,6 +99,39 @@ class Record:
         command = self.commands[number]
         self.type(command["node"], command["net"], "")
         self.commands[-1]["awaits"] = number
+
+    def signal(self, number: int) -> None:
+        """Note that the script ends a command."""
+        command = self.commands[number]
+        self.type(command["node"], command["net"], "", kind="signal")
+        self.commands[-1]["signals"] = number
+
+    def begin(self, net: Any) -> None:
+        """Note the `Mininet` that the script works with now; what was typed without one is its."""
+        for command in self.commands:
+            if command["net"] is None:
+                command["net"] = net
+        self.net = net
+
+    def end(self, net: Any) -> None:
+        """Note that a `Mininet` is stopped."""
+        self.type(None, net, "", kind="stop")
+        if self.net is net:
+            self.net = None
+
+    def now_s(self) -> float:
+        """Return the virtual time since the script's start, in seconds."""
+        return time.monotonic() - self._began_s
+
+    def pass_time(self, span_s: float) -> None:
+        """Let virtual time pass while the script waits for a command; its limit counts none."""
+        if span_s <= 0:
+            return
+        self._waited_s += span_s
+        left_s = signal.getitimer(signal.ITIMER_REAL)[0]
+        if left_s and threading.current_thread() is threading.main_thread():
+            signal.setitimer(signal.ITIMER_REAL, left_s + span_s)
+        time.sleep(span_s)
 
     def place(self) -> list[int]:
         """Return the line and the column of the script that is being run, from 1.
@@ -88,9 +165,17 @@ class Record:
         if frame is not None and frame.f_code.co_filename == self.script:
             what = arguments[event != "os.system"]
             words = what if isinstance(what, list | tuple) else [what]
-            text = " ".join(
-                w.decode("utf-8", "replace") if type(w) is bytes else str(w) for w in words
-            )
+            texts = [w.decode("utf-8", "replace") if type(w) is bytes else str(w) for w in words]
+            if texts[1:2] == ["-c"] and len(texts) == 3 and "sh" in texts[0]:
+                texts = texts[2:]
+            self.type_at_root(texts[0] if len(texts) == 1 else shlex.join(texts))
+
+    def type_at_root(self, text: str) -> None:
+        """Note what the script runs beside its nodes: there the switches' interfaces are."""
+        programs = [command.program for command in commands_of(text)]
+        if any(program in _AT_ROOT for program in programs):
+            self.type(None, None, text)
+        elif any(program not in _OF_MININET for program in programs):
             self.warn(f"`{text}` is left out: it is typed at the host, not at a node")
 
 

@@ -11,6 +11,7 @@ import math
 import os
 import random
 import resource
+import shutil
 import signal
 import sys
 import threading
@@ -61,6 +62,9 @@ def main() -> None:
     RECORD.script = os.path.join(os.getcwd(), job["name"])
     with open(RECORD.script, "wb") as copy:
         copy.write(source)
+    for index, name in enumerate(job.get("helpers", ())):
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        shutil.copyfile(f"{given}/helper{index}", name)
     ours = os.getpid()
     sys.argv = [job["name"], *job["arguments"]]
     sys.path[:2] = [os.getcwd()]  # and neither our folder nor its root
@@ -104,7 +108,7 @@ def _run(source: bytes, *, most_lines: int, limit_s: float) -> dict[str, Any]:
         signal.setitimer(signal.ITIMER_REAL, 0)
     title = module.__doc__ if isinstance(module.__doc__, str) else ""
     return {
-        **_found(),
+        "networks": _found(),
         "title": title.strip().partition("\n")[0][:_MAX_TEXT],
         "error": error,
         "is_started": any(net.is_started for net in RECORD.nets),
@@ -128,7 +132,8 @@ def _make_topologies(module: types.ModuleType) -> None:
     for net in RECORD.nets:
         if not net.built:
             for host in net.hosts:  # what it has set by now is not set back
-                host.params.update(ip=host.address)
+                if host.address is not None:
+                    host.params.update(ip=host.address)
                 if host.gateway is not None:
                     host.params.update(defaultRoute=host.gateway)
             net.build()
@@ -152,6 +157,10 @@ def _error(error: BaseException) -> dict[str, Any]:
         text = said
     elif isinstance(error, SystemExit):
         text = said if isinstance(error.code, str) else f"it exits with status {said}{_last_line()}"
+    elif isinstance(error, ModuleNotFoundError):
+        text = f"{text}: install it for /usr/bin/python3, or put it beside the script"
+    elif isinstance(error, FileNotFoundError) and error.filename:
+        text = f"{text}: put it beside the script, whose text has to name it"
     elif isinstance(error, OSError) and error.errno == errno.EFBIG:
         text = f"it prints, or writes to a file, more than {_MAX_BYTES >> 20} MB"
     return {"text": text[:_MAX_TEXT], "at": at}
@@ -167,16 +176,21 @@ def _last_line() -> str:
     return ""
 
 
-def _found() -> dict[str, Any]:
-    """Return the first network."""
+def _found() -> list[dict[str, Any]]:
+    """Return the networks; one without parts, if there is none."""
     nets = [net for net in RECORD.nets if net.hosts or net.switches] or [None]
-    nodes = [one for one in RECORD.nodes if one.net is nets[0]]
+    return [_network(net) for net in nets]
+
+
+def _network(net: Any) -> dict[str, Any]:
+    nodes = [one for one in RECORD.nodes if one.net is net]
     # A shell at root is no host.
     nodes = [node for node in nodes if node.net or node.is_switch or node.inNamespace]
     nodes_of = {id(intf): node for node in nodes for intf in node.intfList()}
     links = [link for link in RECORD.links if {id(link.intf1), id(link.intf2)} <= nodes_of.keys()]
     return {
-        "networks": len(nets),
+        "is_started": bool(net and net.is_started),
+        "static_arp": bool(net and net.autoStaticArp),
         "nodes": [
             {
                 "name": node.name,
@@ -193,11 +207,11 @@ def _found() -> dict[str, Any]:
         ],
         "commands": [
             {
-                **{key: value for key, value in one.items() if key != "net"},
-                "node": one["node"].name if one["node"] in nodes else None,
+                **{key: value for key, value in command.items() if key != "net"},
+                "node": command["node"].name if command["node"] in nodes else None,
             }
-            for one in RECORD.commands
-            if one["net"] is nets[0]
+            for command in RECORD.commands
+            if command["net"] is net
         ],
     }
 

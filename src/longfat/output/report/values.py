@@ -269,9 +269,11 @@ def run_summary(verdict: Verdict) -> str:
         seeds = f"seed {', '.join(map(str, numbers))}"
     virtual_s = sum(run.virtual_s for run in runs)
     wall_s = sum(run.wall_s for run in runs)
+    took = f"{virtual_s:.1f} virtual s in {wall_s:.1f} s"
+    if not any(run.case.flows for run in runs):
+        took = "no flows: nothing to measure"
     return (
-        f"{len(verdict.runs)} of {len(verdict.study.cases)} cases, Linux {kernels}, {seeds}, "
-        f"{virtual_s:.1f} virtual s in {wall_s:.1f} s"
+        f"{len(verdict.runs)} of {len(verdict.study.cases)} cases, Linux {kernels}, {seeds}, {took}"
     )
 
 

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
-from longfat.model.case import Case
+from longfat.model.case import Case, Command
+from longfat.model.events import TypedLine
 from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
 from longfat.study.formats.miniedit import miniedit_text
 from longfat.study.formats.mininet.write import mininet_text
-from longfat.study.formats.open import MINIEDIT_SUFFIX, SCRIPT_SUFFIX, Opened, open_network
+from longfat.study.formats.open import (
+    MINIEDIT_SUFFIX,
+    SCRIPT_SUFFIX,
+    Opened,
+    open_network,
+    tolerant,
+)
 from longfat.study.formats.write import study_text
 from longfat.study.read import read_study
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from longfat.model.network import Network
@@ -48,6 +56,7 @@ def convert_text(
     case: str | None = None,
     beside: FileReader | None = None,
     arguments: Sequence[str] = (),
+    find_failing: Callable[[Case], Mapping[Command, str]] | None = None,
 ) -> Converted:
     """Return a file's contents in the format of another's suffix.
 
@@ -58,6 +67,8 @@ def convert_text(
         case: of a study, the case.
         beside: of a study, reads the files that it names; those in its folder, if None.
         arguments: of a script, its command-line arguments.
+        find_failing: of a script, tries the lines of a case, and returns those that fail with
+            what they print; without it, all lines may fail. Mininet ignores how lines end.
 
     Raises:
         InputError: the source is wrong, the suffix is none of these, or a study
@@ -71,6 +82,8 @@ def convert_text(
         )
     opened = open_network(source, case=case, beside=beside, arguments=arguments)
     title, planned, traffic = _content(source, case, opened, beside)
+    if suffix in _STUDY_SUFFIXES and opened.runs:
+        return _study_of_script(title, opened, find_failing)
     if suffix in _STUDY_SUFFIXES:
         whole = Case(kernel=NEWEST, network=opened.network, files=opened.files, setup=opened.setup)
         if planned is not None:
@@ -97,6 +110,71 @@ def convert_text(
         return Converted(text=text, warnings=tuple(warnings))
     text, more = miniedit_text(opened.network, setup=opened.setup, layout=opened.layout)
     return Converted(text=text, warnings=(*warnings, *more))
+
+
+def _study_of_script(
+    title: str, opened: Opened, find_failing: Callable[[Case], Mapping[Command, str]] | None
+) -> Converted:
+    """Return the study of what a script does in each of its networks."""
+    cases: dict[str, Case] = {}
+    notes: list[str] = []
+    files = {file.path: file for run in opened.runs for file in run.files}
+    for run in opened.runs:
+        case = Case(
+            kernel=NEWEST,
+            network=run.network,
+            files=tuple(files.values()),
+            setup=run.traffic.setup,
+            flows=run.traffic.flows,
+            probes=run.traffic.probes,
+            events=run.traffic.events,
+        )
+        more: list[str] = []
+        if find_failing is None:
+            typed = [event for event in case.events if isinstance(event, TypedLine)]
+            lines = [Command(node=event.node, line=event.line) for event in typed]
+            case = _ignoring(case, (*case.setup, *lines))
+        else:
+            failing = find_failing(case)
+            case = _ignoring(case, failing)
+            more = [
+                f"{command.node}: `{command.line}` fails ({words}), which is ignored, as in Mininet"
+                for command, words in failing.items()
+            ]
+        cases[run.name] = case
+        label = f"{run.name}: " if len(opened.runs) > 1 else ""
+        notes += [f"{label}{note}" for note in (*run.notes, *more)]
+    if len(cases) > 1:
+        notes = _merged(notes, list(cases))
+        notes.append(f"the script runs its network {len(cases)} times: the cases {listed(cases)}")
+    first = next(iter(cases.values()))
+    text = study_text(title=title, case=first, cases=cases if len(cases) > 1 else None)
+    return Converted(text=text, warnings=tuple(notes))
+
+
+def _merged(notes: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return notes, those that all cases have once."""
+    counts = Counter(note.partition(": ")[2] for note in notes)
+    merged = [
+        text if counts[text := note.partition(": ")[2]] >= len(names) else note for note in notes
+    ]
+    return list(dict.fromkeys(merged))
+
+
+def _ignoring(case: Case, commands: Iterable[Command]) -> Case:
+    """Return a case in which the exit status of some lines is ignored."""
+    chosen = set(commands)
+    return replace(
+        case,
+        setup=tuple(tolerant(one) if one in chosen else one for one in case.setup),
+        events=tuple(
+            replace(event, line=tolerant(command).line)
+            if isinstance(event, TypedLine)
+            and (command := Command(node=event.node, line=event.line)) in chosen
+            else event
+            for event in case.events
+        ),
+    )
 
 
 def _left_out(network: Network) -> Iterator[str]:

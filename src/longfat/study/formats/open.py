@@ -5,7 +5,7 @@ For users of the network and its settings without the flows: live sessions and `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from longfat.common.suggest import listed, nearest
@@ -14,6 +14,7 @@ from longfat.study.document import find_document
 from longfat.study.drawing import Drawing
 from longfat.study.expand import Settings, plan_case, read_settings
 from longfat.study.file_reader import folder_reader
+from longfat.study.formats.miniedit.nodes import BACKGROUND
 from longfat.study.read import STUDY_FILE, open_study, read_study
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from longfat.model.network import Network
     from longfat.model.packages import PinnedPackage
     from longfat.study.file_reader import FileReader
+    from longfat.study.formats.mininet import ScriptRun
     from longfat.study.model import Study
 
 MINIEDIT_SUFFIX = ".mn"
@@ -46,6 +48,7 @@ class Opened:
         layout: positions of nodes in a drawing, in pixels, as far as the file has them.
         drawing: the other contents of the drawing.
         warnings: what of the file could not be carried over.
+        runs: of a script, what it does in each of its networks.
     """
 
     network: Network
@@ -59,6 +62,7 @@ class Opened:
     layout: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     drawing: Drawing = field(default_factory=Drawing)
     warnings: tuple[str, ...] = ()
+    runs: tuple[ScriptRun, ...] = ()
 
 
 def open_network(
@@ -101,7 +105,12 @@ def open_network(
 
         script, warnings = read_mininet(path, arguments=arguments)
         return Opened(
-            network=script.network, setup=script.setup, title=script.title, warnings=warnings
+            network=script.network,
+            # Mininet ignores how a line ends, and a session that is worked in by hand would not.
+            setup=tuple(map(tolerant, script.setup)) if by_hand else script.setup,
+            title=script.title,
+            warnings=warnings,
+            runs=script.runs,
         )
     if path.suffix == MINIEDIT_SUFFIX:
         from longfat.study.formats.miniedit import read_miniedit  # noqa: PLC0415
@@ -123,6 +132,13 @@ def open_network(
             f"(there are: {listed(study.cases)})"
         )
     return _of_case(study, study.cases[case].case)
+
+
+def tolerant(command: Command) -> Command:
+    """Return a command whose exit status is ignored; one in the background has none."""
+    if BACKGROUND.search(command.line):
+        return command
+    return replace(command, line=f"{command.line} || true")
 
 
 def _of_case(study: Study, case: Case) -> Opened:

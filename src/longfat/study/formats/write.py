@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _PART = re.compile(
-    "^(network|files|packages|setup|flows|probes|events|layout|drawing):", re.MULTILINE
+    "^(network|files|packages|setup|flows|probes|events|cases|layout|drawing):", re.MULTILINE
 )
 
 
@@ -50,14 +51,17 @@ def study_text(
     *,
     title: str,
     case: Case,
+    cases: Mapping[str, Case] | None = None,
     layout: Mapping[str, tuple[float, float]] | None = None,
     drawing: Drawing | None = None,
 ) -> str:
-    """Return the YAML text of a study with one case.
+    """Return the YAML text of a study with one case, or with several.
 
     Args:
         title: what the study is about, on one line.
-        case: the case.
+        case: the case; of several, one of them.
+        cases: the cases by name, if there are several. They may differ in their networks,
+            set-up lines, flows, probes and events.
         layout: positions of its network's nodes in a drawing, in pixels, if known.
         drawing: the other contents of the drawing; nodes that the case lacks are left out.
 
@@ -74,16 +78,24 @@ def study_text(
         document["seed"] = case.seed
     if case.memory_bytes != DEFAULT_MEMORY_BYTES:
         document["memory"] = _size(case.memory_bytes)
-    document["network"] = _network(case.network)
-    parts = {
-        "files": CommentedMap({file.path: _file(file) for file in case.files}),
-        "packages": CommentedSeq(one.line for one in case.packages),
-        "setup": _setup(case.setup),
-        "flows": CommentedMap({flow.name: _flow(flow) for flow in case.flows}),
-        "probes": CommentedMap({one.name: _probe(one) for one in case.probes}),
-        "events": CommentedSeq(map(_event, case.events)),
-    }
-    document.update({name: part for name, part in parts.items() if part})
+    several = list((cases or {}).values())
+    # A part that differs between cases stands in each of them.
+    own = [
+        part
+        for part in ("network", "setup", "flows", "probes", "events")
+        if any(getattr(one, part) != getattr(case, part) for one in several)
+    ]
+    shared = _shared_setup(several) if "setup" in own else case.setup
+    parts = _parts(replace(case, setup=shared))
+    kept = {name: part for name, part in parts.items() if name == "setup" or name not in own}
+    document.update({name: part for name, part in kept.items() if part})
+    if several:
+        document["cases"] = CommentedMap()
+        for name, one in (cases or {}).items():
+            others = _parts(replace(one, setup=one.setup[len(shared) :]))
+            document["cases"][name] = (
+                CommentedMap({part: others[part] for part in own if others[part]}) or None
+            )
     if layout:
         places = {name: _row(map(_number, place)) for name, place in layout.items()}
         document["layout"] = _block_or_row(places)
@@ -103,6 +115,28 @@ def study_text(
             f"written inline this one would be larger: {paths}"
         )
     return text
+
+
+def _shared_setup(cases: list[Case]) -> tuple[Command, ...]:
+    """Return the set-up lines with which all cases begin; those of a case come after them."""
+    shared = []
+    for lines in zip(*(case.setup for case in cases), strict=False):
+        if any(line != lines[0] for line in lines):
+            break
+        shared.append(lines[0])
+    return tuple(shared)
+
+
+def _parts(case: Case) -> dict[str, CommentedMap | CommentedSeq]:
+    return {
+        "network": _network(case.network),
+        "files": CommentedMap({file.path: _file(file) for file in case.files}),
+        "packages": CommentedSeq(one.line for one in case.packages),
+        "setup": _setup(case.setup),
+        "flows": CommentedMap({flow.name: _flow(flow) for flow in case.flows}),
+        "probes": CommentedMap({one.name: _probe(one) for one in case.probes}),
+        "events": CommentedSeq(map(_event, case.events)),
+    }
 
 
 def _drawing(drawing: Drawing) -> CommentedMap:

@@ -146,7 +146,12 @@ def read_switch(node: Node, *, notes: Notes) -> Drawn:
     """Read a switch or a legacy router; see `read_host`."""
     element = _Element(node, letter="s", notes=notes)
     kind = element.text("switchType") or "default"
-    element.items("controllers")  # noted once, with the controllers
+    controllers = element.items("controllers")  # noted once, with the controllers
+    is_listed = element.opts is not None and element.opts.get("controllers") is not None
+    if kind in ("default", "ovs") and is_listed and not controllers:
+        element.add(
+            "it forwards nothing in Mininet: it has no controller; here it is a learning bridge"
+        )
     if kind not in (*_BRIDGES, _ROUTER):
         element.add(f"switchType {kind} is not known: it is taken as a switch")
     elif kind in {"ivs", "user", "userns"}:

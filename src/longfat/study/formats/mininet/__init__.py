@@ -11,6 +11,11 @@ The machine is a bare one of `longfat.engine`: no experiment runs in it, so noth
 """
 
 from longfat.study.formats.mininet.machine import Typed
-from longfat.study.formats.mininet.read import MininetNetwork, network_of, read_mininet
+from longfat.study.formats.mininet.read import (
+    MininetNetwork,
+    ScriptRun,
+    network_of,
+    read_mininet,
+)
 
-__all__ = ["MininetNetwork", "Typed", "network_of", "read_mininet"]
+__all__ = ["MininetNetwork", "ScriptRun", "Typed", "network_of", "read_mininet"]

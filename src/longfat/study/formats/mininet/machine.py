@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from longfat.common.decoding import MAX_BYTES, Decoder, decode, parse_json, read_bytes
 from longfat.common.guard import scratch_folder
@@ -74,6 +75,11 @@ class Typed:
         number: by which `awaits` refers to it.
         at_s: when it was typed, in seconds that the script has slept.
         awaits: the number of the command that is waited for.
+        kind: `line`; `signal`, which ends a command; `start` and `stop` of the network; or the
+            name of a test of Mininet, such as `pingAll`, that types it.
+        time_s: when it was typed, in seconds since the script's start, if each command that it
+            waits for takes as long as its words say.
+        signals: the number of the command that is ended.
     """
 
     node: str | None
@@ -83,19 +89,43 @@ class Typed:
     number: int = 0
     at_s: float = 0.0
     awaits: int | None = None
+    kind: str = "line"
+    time_s: float = 0.0
+    signals: int | None = None
+
+    @property
+    def is_of_test(self) -> bool:
+        """Return whether a test of Mininet types it by itself."""
+        return self.kind not in ("line", "signal", "start", "stop")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkRecord:
+    """One of a script's networks, and what was typed while it was there.
+
+    `static_arp` says that hosts know each other's link-layer addresses from the start.
+    """
+
+    is_started: bool
+    static_arp: bool
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    commands: tuple[Typed, ...]
+
+    @property
+    def parts(self) -> int:
+        """Return how much it is."""
+        return len(self.nodes) + len(self.links) + len(self.commands)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a script made: the first of its networks, and whether one was started."""
+    """What a script made."""
 
     title: str
-    networks: int
-    is_started: bool
     error: Ended | None
-    nodes: tuple[Node, ...]
-    links: tuple[Link, ...]
-    commands: tuple[Typed, ...]
+    is_started: bool
+    networks: tuple[NetworkRecord, ...]
     warnings: tuple[tuple[str, str], ...]
 
 
@@ -139,6 +169,8 @@ _MEMORY_BYTES = 1 << 30
 _SCRIPTS_MEMORY_BYTES = 800 << 20
 _MAX_LINES = 3_000_000
 _LIMIT_S = 600.0
+# What the script waits for does not count in its own limit.
+_MACHINE_LIMIT_S = 2 * 86400.0
 _STALL_CPU_S = 10.0
 _QUOTA = Quota(disk=64 << 20, files=1000, processes=256, wall=120.0)
 
@@ -151,7 +183,12 @@ class _Outcome:
 
 
 def run_script(
-    path: Path, content: bytes, *, arguments: Sequence[str] = (), most_wall_s: float | None = None
+    path: Path,
+    content: bytes,
+    *,
+    arguments: Sequence[str] = (),
+    helpers: Mapping[str, bytes] = MappingProxyType({}),
+    most_wall_s: float | None = None,
 ) -> bytes:
     """Run a script in a machine of the newest kernel that is built.
 
@@ -159,6 +196,7 @@ def run_script(
         path: the script, as the user named it.
         content: its text.
         arguments: its arguments, `sys.argv[1:]`.
+        helpers: files beside it that it may use, by their relative paths.
         most_wall_s: the wall time that it may take, in seconds, if that is less than it may
             anyway.
 
@@ -176,11 +214,14 @@ def run_script(
         "output": _OUTPUT,
         "name": path.name,
         "arguments": list(arguments),
+        "helpers": list(helpers),
         "memory_bytes": _SCRIPTS_MEMORY_BYTES,
         "lines": _MAX_LINES,
         "limit_s": _LIMIT_S,
     }
     quota = replace(_QUOTA, wall=wall_s)
+    files = {f"helper{index}": data for index, data in enumerate(helpers.values())}
+    files["script"] = content
     with (
         scratch_folder() as folder,
         reserve_cpu() as cpu,
@@ -196,7 +237,7 @@ def run_script(
                 folder=run,
                 shown={
                     GUEST_PLACE: program,
-                    JOB_PLACE: write_job(job, inside=folder, files={"script": content}),
+                    JOB_PLACE: write_job(job, inside=folder, files=files),
                 },
                 output=output,
                 cpu=cpu,
@@ -207,7 +248,7 @@ def run_script(
             ) as machine,
         ):
             try:
-                machine.wait(limit_s=2 * _LIMIT_S)
+                machine.wait(limit_s=_MACHINE_LIMIT_S)
             except MachineError as error:
                 if not (run / "output").exists():
                     raise

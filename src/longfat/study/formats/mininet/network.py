@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,7 +24,15 @@ from longfat.model.network import (
 )
 from longfat.model.typed_line import without_sudo
 from longfat.study.formats.miniedit.nodes import BACKGROUND, OPENFLOW, split_lines
-from longfat.study.formats.mininet.machine import At, Node, Record, Scalar, Typed, at, printable
+from longfat.study.formats.mininet.machine import (
+    At,
+    NetworkRecord,
+    Node,
+    Scalar,
+    Typed,
+    at,
+    printable,
+)
 from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
 from longfat.study.network import host_address, name_problem, router_address
 
@@ -58,25 +67,107 @@ _LEFT: Mapping[str, tuple[str, Scalar]] = {
 }
 _SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 
+# See `longfat.study.formats.mininet.write`.
+_WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# Where the name of an interface may stand: in paths of sysctl, and as a word, also of a VLAN.
+_IN_PATH = r"(?<=conf[./])(?:{names})(?=[./])|(?<=neigh[./])(?:{names})(?=[./])"
+_AS_WORD = r"(?<![\w./-])(?:{names})(?![\w-]|\.(?!\d))"
+# See `longfat.study.formats.mininet.write`.
+_WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# Where the name of an interface may stand: as a word, and in paths of sysctl.
+_BEFORE, _AFTER = (
+    r"(?:(?<=conf[./])|(?<=neigh[./])|(?<![\w./-]))",
+    r"(?![\w-]|\.(?!\d)[^./\s]*(?:\s|$))",
+)
+
+
+def _unwrapped(text: str) -> str:
+    """Return the line in the form in which scripts of longfat's type it."""
+    match = _WRAPPED.fullmatch(text)
+    return shlex.split(match[1])[0] if match else text
+
+
+def with_interfaces(line: str, names: Mapping[str, str]) -> str:
+    """Return a line with other names for interfaces.
+
+    Args:
+        line: the line.
+        names: the new names by the old ones; all are replaced at once.
+    """
+    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    pattern = f"{_IN_PATH}|{_AS_WORD}".replace("{names}", known)
+    return re.sub(pattern, lambda match: names[match[0]], line)
+
+
+def with_safe_names(record: NetworkRecord) -> tuple[NetworkRecord, tuple[str, ...]]:
+    """Return a record whose nodes have names that a study allows, and notes on those that changed.
+
+    A study's names begin with a letter and have no points. Others, such as those with blanks, stay
+    as they are.
+    """
+    names: dict[str, str] = {}
+    for node in record.nodes:
+        name = node.name
+        if _NAME.fullmatch(name) and name_problem(name) is not None:
+            safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)
+            name = safe if safe[0].isalpha() else f"n{safe}"
+            while name in names.values() or any(one.name == name for one in record.nodes):
+                name += "_"
+        names[node.name] = name
+    changed = {old: new for old, new in names.items() if old != new}
+    if not changed:
+        return record, ()
+    notes = [
+        f"{old}: it is {new} here: names begin with a letter and have no points"
+        for old, new in changed.items()
+    ]
+    return (
+        replace(
+            record,
+            nodes=tuple(replace(one, name=names[one.name]) for one in record.nodes),
+            links=tuple(
+                replace(
+                    link,
+                    ends=(
+                        replace(link.ends[0], node=names.get(link.ends[0].node, link.ends[0].node)),
+                        replace(link.ends[1], node=names.get(link.ends[1].node, link.ends[1].node)),
+                    ),
+                )
+                for link in record.links
+            ),
+            commands=tuple(
+                replace(one, node=None if one.node is None else names.get(one.node, one.node))
+                for one in record.commands
+            ),
+        ),
+        tuple(notes),
+    )
+
 
 class Reader:
     """Makes a network of a record.
 
     Args:
-        found: the record.
+        record: the record of the network; `with_safe_names` makes its names those of a study.
         file: the script, as the user named it.
 
     Attributes:
         notes: what is left out, or taken otherwise.
         setup: the lines to type, once `network` has been built.
         typed: all lines that were typed at hosts, traffic too, likewise.
+        notes_on_lines: those of the notes that are on what a line does.
+        commands: all that was typed, with the names that interfaces have in the network.
     """
 
-    def __init__(self, found: Record, file: str) -> None:
+    def __init__(self, record: NetworkRecord, file: str) -> None:
         self.notes = Notes()
         self.setup: list[Command] = []
         self.typed: list[Typed] = []
-        self._record = found
+        self.notes_on_lines: set[str] = set()
+        self.commands: tuple[Typed, ...] = ()
+        self._record = record
         self._file = file
         self._nodes: dict[str, Node] = {}
         self._addresses: dict[str, str | None] = {}
@@ -99,8 +190,21 @@ class Reader:
         for host in hosts:
             none = host.ip is None or host.ip.partition("/")[0] == _NO_ADDRESS
             self._addresses[host.name] = None if none else self._address(host.at, host.ip)
-        self._type()
+        first, self.notes = self.notes, Notes()
         links = tuple(self._link(link) for link in self._record.links)
+        of_links, self.notes = self.notes, first
+        switches = tuple(Switch(name=node.name) for node in self._record.nodes if node.is_switch)
+        self._rename(
+            Network(
+                hosts=tuple(Host(name=host.name, address=None) for host in hosts),
+                switches=switches,
+                links=tuple(Link(a=link.a, b=link.b) for link in links),
+            )
+        )
+        before = set(self.notes.texts)
+        self._type()
+        self.notes_on_lines = set(self.notes.texts) - before
+        self.notes.texts += of_links.texts
         network = Network(
             hosts=tuple(
                 Host(
@@ -111,15 +215,19 @@ class Reader:
                 )
                 for host in hosts
             ),
-            switches=tuple(Switch(name=name) for name, one in self._nodes.items() if one.is_switch),
+            switches=switches,
             links=links,
         )
-        self._check_names(network)
         for problem in problems(network):
             which = problem.path[1]
             link = self._record.links[which] if isinstance(which, int) else self._nodes[which]
             raise self._error(link.at, problem.message)
         return network
+
+    def forwards(self, command: Command) -> bool:
+        """Return whether a line is a host's `forwards`, once `network` has been built."""
+        is_host = command.node in self._forwards
+        return is_host and _FORWARD.fullmatch(without_sudo(command.line)) is not None
 
     def _error(self, where: At, message: str) -> InputError:
         return InputError(printable(message), place=at(self._file, where))
@@ -192,16 +300,31 @@ class Reader:
             self._note(link.at, f"{left} {words}, {of_host}")
         return None
 
-    def _check_names(self, network: Network) -> None:
-        """Note interfaces that Mininet names differently: lines of the script may use them."""
+    def _rename(self, network: Network) -> None:
+        """Give lines the names that interfaces have here, and note those that differ."""
+        renamed: dict[str, dict[str, str]] = {}
         for link, pair in zip(self._record.links, network.interfaces(), strict=True):
             for end, name in zip(link.ends, pair, strict=True):
-                if end.interface != name:
-                    self._note(
-                        link.at,
-                        f"the interface {end.interface} is {name} here: they are numbered "
-                        "in the links' order",
-                    )
+                if end.interface == name:
+                    continue
+                at_root = self._nodes[end.node].is_switch
+                renamed.setdefault("" if at_root else end.node, {})[end.interface] = name
+                self._note(
+                    link.at,
+                    f"the interface {end.interface} is {name} here, in lines that name it, too: "
+                    "they are numbered in the links' order",
+                )
+        commands = []
+        for typed in self._record.commands:
+            text, where = _unwrapped(typed.text), self._where(typed.node)
+            if where in renamed:
+                text = with_interfaces(text, renamed[where])
+            commands.append(typed if text == typed.text else replace(typed, text=text))
+        self.commands = tuple(commands)
+
+    def _where(self, name: str | None) -> str:
+        node = None if name is None else self._nodes.get(name)
+        return "" if node is None or node.is_switch else node.name
 
     # ------------------------------------------------------------------- lines
 
@@ -209,7 +332,11 @@ class Reader:
         """Read the commands that were typed: keep those that set up the network, note the rest."""
         # A line that is left out, and its note, until the script reads how it ended.
         doubted: tuple[str, Command, str] | None = None
-        for typed in self._record.commands:
+        for typed in self.commands:
+            if typed.kind != "line":
+                if typed.is_of_test:
+                    self._note(typed.at, f"{typed.kind} is left out: a study has flows for traffic")
+                continue
             if typed.awaits is not None:
                 self.typed.append(typed)
                 continue
@@ -218,7 +345,8 @@ class Reader:
                 waits = typed.waits and not BACKGROUND.search(line)
                 self.typed.append(replace(typed, text=line, waits=waits))
                 if not typed.waits:
-                    continue  # the stand-in has noted that it is left out
+                    self._note_traffic(typed.at, who, line)
+                    continue
                 if _STATUS.fullmatch(line):
                     if doubted is not None and doubted[0] == who:
                         self.setup.append(doubted[1])
@@ -226,6 +354,9 @@ class Reader:
                     doubted = None
                     continue
                 doubted = self._type_line(typed, who, line)
+
+    def _note_traffic(self, where: At, who: str, line: str) -> None:
+        self._note(where, f"{who}: `{line}` is left out: a study has flows for traffic")
 
     def _type_line(self, typed: Typed, who: str, line: str) -> tuple[str, Command, str] | None:
         node = self._nodes.get(who)
@@ -240,7 +371,7 @@ class Reader:
             self._note(typed.at, f"{who}: `{line}` is left out: switches are Linux bridges")
         elif _TRAFFIC.match(line):
             before = len(self.notes.texts)
-            self._note(typed.at, f"{who}: `{line}` is left out: a study has flows for traffic")
+            self._note_traffic(typed.at, who, line)
             if len(self.notes.texts) > before:
                 return who, command, self.notes.texts[-1]
         else:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.model.case import Command, File
 from longfat.model.network import (
     DEFAULT_MTU_BYTES,
+    ROOT_NAMESPACE,
     Host,
     Link,
     Network,
@@ -28,20 +31,50 @@ from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.document import MAX_FILE_BYTES
-from longfat.study.formats.mininet.machine import Typed, at, printable, read_record, run_script
-from longfat.study.formats.mininet.network import Reader
+from longfat.study.formats.mininet.case_names import case_names
+from longfat.study.formats.mininet.helpers import helper_files, mentioned
+from longfat.study.formats.mininet.machine import (
+    NetworkRecord,
+    Record,
+    Typed,
+    at,
+    printable,
+    read_record,
+    run_script,
+)
+from longfat.study.formats.mininet.network import Reader, with_safe_names
+from longfat.study.formats.mininet.schedule import schedule_of
+from longfat.study.formats.mininet.shaping import BOUNDARY_LINE, as_mininet_shapes
+from longfat.study.formats.mininet.traffic import FOLDER, Traffic, traffic_of
 from longfat.study.network import host_address, route_target, router_address
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from longfat.model.case import Command
-    from longfat.model.network import Network
-
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
 _MAX_PARTS = 20_000  # as in the stand-in, whose output may be forged
+_OF_SHAPING = re.compile(r"link .*: (jitter: Mininet draws|max_queue_size is left out: RED)")
 _LINE = re.compile(r"line (\d{1,9}):")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptRun:
+    """What a script does in one of its networks.
+
+    Attributes:
+        name: what distinguishes it from its other networks, as a case's name.
+        network: the network.
+        traffic: what is typed in it: set-up lines, flows, probes and events.
+        files: files beside the script that lines name.
+        notes: what became of each line, and what is left out.
+    """
+
+    name: str
+    network: Network
+    traffic: Traffic
+    files: tuple[File, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +86,14 @@ class MininetNetwork:
         network: its hosts, switches and links.
         setup: what it types at nodes to set them up.
         typed: all lines that it types, those of traffic too, in their order.
+        runs: what it does in each of the networks that it starts, as cases of a study.
     """
 
     title: str | None
     network: Network
     setup: tuple[Command, ...]
     typed: tuple[Typed, ...] = field(default=(), compare=False)
+    runs: tuple[ScriptRun, ...] = field(default=(), compare=False)
 
 
 def read_mininet(
@@ -81,45 +116,114 @@ def read_mininet(
         HostError: no kernel is built, or the host lacks what a sandbox needs.
         MachineError: the machine failed.
     """
-    content = run_script(path, _text(path), arguments=arguments, most_wall_s=most_wall_s)
-    return network_of(content, file=str(path))
+    text = _text(path)
+    helpers = helper_files(path, text, arguments)
+    content = run_script(path, text, arguments=arguments, helpers=helpers, most_wall_s=most_wall_s)
+    return network_of(content, file=str(path), helpers=helpers)
 
 
-def network_of(content: bytes, *, file: str) -> tuple[MininetNetwork, tuple[str, ...]]:
+def network_of(
+    content: bytes, *, file: str, helpers: Mapping[str, bytes] = MappingProxyType({})
+) -> tuple[MininetNetwork, tuple[str, ...]]:
     """Return what the script of a record defines; see `read_mininet`.
 
     Args:
         content: the record, as a machine wrote it.
         file: the script, as the user named it.
+        helpers: files beside it, by their relative paths.
 
     Raises:
         InputError: as of `read_mininet`.
     """
     record = read_record(content, file=file)
-    parts = (record.nodes, record.links, record.commands, record.warnings)
-    if sum(map(len, parts)) > _MAX_PARTS:
+    if sum(network.parts for network in record.networks) + len(record.warnings) > _MAX_PARTS:
         raise InputError(f"more than {_MAX_PARTS:,} nodes, links and commands", place=at(file))
     if record.error is not None and not record.is_started:
         raise InputError(printable(record.error.text), place=at(file, record.error.at))
-    if not record.nodes:
+    if not record.networks or not record.networks[0].nodes:
         left = "".join(f"; {who}: {what}" for who, what in record.warnings[:1])
         raise InputError(printable(_NOTHING + left), place=at(file))
-    reader = Reader(record, file)
+    reader, network, setup, notes = _network(record, record.networks[0], file)
+    warnings = list(notes)
+    if len(record.networks) > 1:
+        warnings.append(f"{file}: it makes {len(record.networks)} networks: the first is taken")
+    title = record.title if record.title.isprintable() else ""
+    return (
+        MininetNetwork(
+            title=title or None,
+            network=network,
+            setup=setup,
+            typed=tuple(reader.typed),
+            runs=_runs(record, file, helpers),
+        ),
+        tuple(map(printable, _by_line(warnings))),
+    )
+
+
+def _network(
+    record: Record, one: NetworkRecord, file: str
+) -> tuple[Reader, Network, tuple[Command, ...], tuple[str, ...]]:
+    """Return one of a script's networks, its set-up lines, and notes on what is left out."""
+    safe, renamed = with_safe_names(one)
+    reader = Reader(safe, file)
     for who, what in record.warnings:
         reader.notes.add(who, what)
     network = reader.network()
     # Its network is whole by then; what follows may need what a study has no place for.
     if record.error is not None:
         reader.notes.add(f"line {record.error.at[0]}", f"the script ends here: {record.error.text}")
-    if record.networks > 1:
-        reader.notes.add(file, f"it makes {record.networks} networks: the first is taken")
     network, setup = infer_link_properties(network, reader.setup)
-    title = record.title if record.title.isprintable() else ""
-    return (
-        MininetNetwork(
-            title=title or None, network=network, setup=setup, typed=tuple(reader.typed)
+    return reader, network, setup, (*renamed, *reader.notes.texts)
+
+
+def _runs(record: Record, file: str, helpers: Mapping[str, bytes]) -> tuple[ScriptRun, ...]:
+    """Return what a script does in each network that it starts, or in the first."""
+    started = [one for one in record.networks if one.is_started] or record.networks[:1]
+    return tuple(
+        _run(record, one, name, file, helpers)
+        for one, name in zip(started, case_names(started), strict=True)
+    )
+
+
+def _run(
+    record: Record, one: NetworkRecord, name: str, file: str, helpers: Mapping[str, bytes]
+) -> ScriptRun:
+    safe, renamed = with_safe_names(one)
+    reader = Reader(safe, file)
+    for who, what in record.warnings:
+        reader.notes.add(who, what)
+    network = reader.network()
+    # Those on lines that a network alone has nothing for.
+    notes = [note for note in reader.notes.texts if note not in reader.notes_on_lines]
+    if record.error is not None:
+        where = f"line {record.error.at[0]}"
+        notes.append(f"{where}: the script ends here: {record.error.text}")
+    is_host = {node.name for node in safe.nodes if not node.is_switch}
+    commands = [
+        typed if typed.node in is_host else replace(typed, node=None) for typed in reader.commands
+    ]
+    plain, shaping = as_mininet_shapes(network, safe)
+    used = mentioned(helpers, [typed.text for typed in commands])
+    traffic = traffic_of(schedule_of(commands), plain, folder=FOLDER if used else None)
+    setup = [one for one in traffic.setup if not reader.forwards(one)]
+    plain, left = infer_link_properties(plain, setup)
+    if shaping:  # by Mininet's own lines, so these do not differ
+        notes = [note for note in notes if not _OF_SHAPING.match(note)]
+    boundary = [Command(node=ROOT_NAMESPACE, line=BOUNDARY_LINE)] if shaping else []
+    traffic = replace(traffic, setup=(*boundary, *shaping, *left))
+    network = replace(plain, cold_neighbours=not one.static_arp)
+    lines = [f"line {where[0]}: {text}" for where, text in traffic.notes]
+    if not traffic.flows:
+        lines.append(f"{file}: the script makes no traffic: the study has nothing to measure")
+    return ScriptRun(
+        name=name,
+        network=network,
+        traffic=traffic,
+        files=tuple(
+            File(path=f"{FOLDER}/{path}", content=data, executable=data.startswith(b"#!"))
+            for path, data in used.items()
         ),
-        tuple(map(printable, _by_line(reader.notes.texts))),
+        notes=tuple(map(printable, _by_line([*renamed, *notes, *lines]))),
     )
 
 

@@ -24,6 +24,7 @@ _HEAD = """\
 #!/usr/bin/env python3
 {docstring}
 
+import shlex
 import sys
 
 from mininet.cli import CLI
@@ -48,8 +49,8 @@ class Router(Node):
 _RUN = '''\
 
 def run(node, line):
-    """Type a line at a node; a line that fails ends the script."""
-    said = node.cmd(line)
+    """Type a line at a node; a line that fails ends the script, and one that reads has no input."""
+    said = node.cmd(f"eval {shlex.quote(line)} < /dev/null")
     status = node.cmd("echo $?").strip()
     if status != "0":
         raise RuntimeError(f"{node.name}: {line}: {said.strip()} (status {status})")

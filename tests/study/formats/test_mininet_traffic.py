@@ -1,0 +1,99 @@
+"""What of a script becomes which part of a study, as far as that needs no run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from longfat.study.formats.mininet.helpers import helper_files
+from longfat.study.formats.mininet.network import with_interfaces
+from tests.study.formats.mininet_scripts import read
+
+NET = """
+from mininet.net import Mininet
+from mininet.link import TCLink
+from mininet.node import OVSBridge
+net = Mininet(switch=OVSBridge, controller=None, link=TCLink)
+h1, h2, s1 = net.addHost("h1"), net.addHost("h2"), net.addSwitch("s1")
+net.addLink(h1, s1)
+net.addLink(h2, s1)
+net.start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "flow"),
+    [
+        ("h1.cmd('ping -c 7 -i 0.01 -s 100 -W 1 10.0.0.2')",
+         "ping h1 -> h2 7 requests, every 10 ms, 100 B of payload, -W, 1"),
+        ("h1.cmd('timeout 0.02 ping -i 0.01 10.0.0.2 &')",
+         "ping h1 -> h2 2 requests, every 10 ms"),
+        ("h1.popen('iperf3 -c 10.0.0.2 -b 5M -u')", "iperf3 h1 -> h2"),
+        ("h1.popen('iperf -c 10.0.0.2 -b 10M -u')", "10.5 Mbit/s per stream, UDP, -l, 1470"),
+        ("h1.popen('iperf3 -c 10.0.0.2 --forever')", "program h1 -> h2 iperf3 -c 10.0.0.2 --for"),
+        ("h1.popen('ping -c 1 10.0.0.99')", "program h1 -> h2 ping -c 1 10.0.0.99"),
+        ("h1.cmd('./x 10.0.0.2')", "program h1 -> h2 cd /root; ./x 10.0.0.2"),
+        ("h1.cmd('export A=b'); h1.cmd('cd /tmp'); h1.cmd('./x')", "export A=b; cd /tmp; ./x"),
+        ("h1.cmd('for i in 1 2; do ping -c1 10.0.0.2; done')", "for i in 1 2; do ping -c1 10.0"),
+        ("h2.popen('mptcpize run iperf3 -s')\nh1.popen('mptcpize run iperf3 -c 10.0.0.2')",
+         "program h1 -> h2 mptcpize run iperf3 -c 10.0.0.2"),
+        ("import time\nh1.cmd('while true; do ping -c1 10.0.0.2; sleep 1; done > f &')\n"
+         "time.sleep(0.01)\nnet.stop()", "ping -c1 10.0.0.2; sleep 1; done > f, at most 1 s"),
+        ("h1.cmd('for a in 1; do\\nping 10.0.0.2\\ndone')",
+         "program h1 -> h2 eval \"$(printf %b 'for a in 1; do\\nping 10.0.0.2\\ndone')\""),
+        ("net.ping([h1, h2], timeout=2)", "ping h1 -> h2 1 request, -W, 2"),
+    ],
+)  # fmt: skip
+def test_a_command_is_a_flow(lines: str, flow: str, tmp_path: Path) -> None:
+    (run,) = read(NET + lines, tmp_path)[0].runs
+    first = run.traffic.flows[0]
+    assert flow in f"{first.tool} {first.source} -> {first.target} {first.summary()}"
+
+
+def test_a_large_ping_all_is_a_flow_for_each_host(tmp_path: Path) -> None:
+    hosts = "for n in range(3, 8):\n    net.addLink(net.addHost(f'h{n}'), s1)\n"
+    text = NET.replace("net.start()", f"{hosts}net.start()\nnet.pingAll()")
+    (run,) = read(text, tmp_path)[0].runs
+    assert [flow.name for flow in run.traffic.flows] == [f"pings_h{n}" for n in range(1, 8)]
+    assert run.traffic.flows[0].summary() == (
+        "for a in 10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.5 10.0.0.6 10.0.0.7; do ping -c1 $a; done"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        ("tc qdisc add dev wan root netem", "tc qdisc add dev r1-eth1 root netem"),
+        ("sysctl -w net.ipv4.conf.wan.rp_filter=0", "sysctl -w net.ipv4.conf.r1-eth1.rp_filter=0"),
+        ("ip link add link wan name wan.5 type vlan id 5",
+         "ip link add link r1-eth1 name r1-eth1.5 type vlan id 5"),
+        ("cat /tmp/wan.txt wan.txt my-wan wan-x", "cat /tmp/wan.txt wan.txt my-wan wan-x"),
+        ("tcpdump -i lan and wan", "tcpdump -i wan and r1-eth1"),
+    ],
+)  # fmt: skip
+def test_lines_name_interfaces_as_they_are_here(line: str, changed: str) -> None:
+    assert with_interfaces(line, {"wan": "r1-eth1", "lan": "wan"}) == changed
+
+
+def test_files_beside_a_script(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    for name in ("mine.py", "own/__init__.py", "own/part.py", "topo.json", ".secret", "other"):
+        (tmp_path / name).write_text("import deeper\n" if name == "mine.py" else "")
+    (tmp_path / "deeper.py").write_text("")
+    (tmp_path / "link.json").symlink_to("/etc/passwd")
+    script = b"import mine\nfrom own import part\nopen('./topo.json')\n"
+    script += b"open('.secret'), open('link.json'), open('../x'), open('/etc/passwd')\n"
+    found = helper_files(tmp_path / "net.py", script)
+    assert sorted(found) == ["deeper.py", "mine.py", "own/__init__.py", "own/part.py", "topo.json"]
+
+
+def test_switches_that_forward_nothing_are_noted(tmp_path: Path) -> None:
+    text = NET.replace("switch=OVSBridge, ", "")
+    (run,) = read(text, tmp_path)[0].runs
+    assert any(note.startswith("s1: it forwards nothing in Mininet") for note in run.notes)
+    options = text.replace('"s1")', '"s1", failMode="standalone", stp=True, dpid="5")')
+    (run,) = read(options, tmp_path)[0].runs
+    assert [note for note in run.notes if "s1" in note] == [
+        "line 6: s1: stp is left out: a bridge here has no spanning tree"
+    ]
