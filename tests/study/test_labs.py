@@ -18,6 +18,7 @@ from longfat.study.labs import (
     find_experiments,
     find_lab,
     find_study,
+    find_study_file,
     sorted_by_course,
 )
 from longfat.study.text import LanguageChoice
@@ -108,6 +109,30 @@ def test_no_such_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     if name:
         with pytest.raises(InputError, match=r"no file, folder or lab 'lab88'; did you mean 'lab"):
             find_study(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("lab8.mn", "`longfat convert lab8.mn study.yaml`"),
+        ("net.py", "`longfat exec --bind . -- python3 net.py`"),
+        ("a b.pcap", "`longfat packets 'a b.pcap'`"),
+        ("x.pcapng", "`longfat packets x.pcapng`"),
+        ("t.pkt", "`longfat packetdrill t.pkt`"),
+        ("out.json", "`longfat plot --iperf out.json`"),
+        ("results", "`longfat plot --iperf results/*.json`"),
+    ],
+)
+def test_what_another_command_takes(
+    name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "out.json").write_text("{}")
+    with pytest.raises(InputError) as caught:
+        find_study_file(name)
+    assert str(caught.value).startswith(f"{name}: ")
+    assert command in str(caught.value)
 
 
 def test_texts(tmp_path: Path) -> None:

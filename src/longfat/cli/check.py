@@ -16,7 +16,7 @@ from longfat.errors import ExitCode, InputError
 from longfat.study.check import Checked, Finding, check_text, repaired
 from longfat.study.document import MAX_FILE_BYTES, decode_text, find_document, is_binary
 from longfat.study.file_reader import folder_reader
-from longfat.study.labs import find_study
+from longfat.study.labs import find_study_file
 from longfat.study.read import STUDY_FILE, not_a_study
 
 
@@ -39,7 +39,7 @@ def check(studies: tuple[str, ...], *, fix: bool, as_json: bool) -> None:
     """
     found: list[dict[str, Any]] = []
     for study in studies:
-        file = find_document(find_study(study), STUDY_FILE)
+        file = find_document(find_study_file(study), STUDY_FILE)
         checked = _check(file)
         if fix and checked.repair:
             checked = _repair(file, checked)

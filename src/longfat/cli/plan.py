@@ -27,7 +27,7 @@ from longfat.model.units import format_quantity
 from longfat.study import read_study
 from longfat.study.choose import check_names, choose_cases
 from longfat.study.expand import MAX_SEEDS
-from longfat.study.labs import find_study
+from longfat.study.labs import find_study_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -189,7 +189,7 @@ def plan(
     study, if there are any, else from measurements on another machine; the plan shows
     which, and how accurate they are.
     """
-    found = read_study(find_study(study))
+    found = read_study(find_study_file(study))
     check_names([found], names)
     chosen = choose_cases(found, names=names, seed=None, seeds=seeds, kernel=kernel)
     folder = out if out is not None else Path("runs") / found.name

@@ -30,7 +30,7 @@ from longfat.study import read_study
 from longfat.study.check import setting_warnings_of
 from longfat.study.choose import check_names
 from longfat.study.expand import MAX_SEEDS
-from longfat.study.labs import find_study
+from longfat.study.labs import find_study_file
 from longfat.study.timing import parse_testbed
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def run(
         raise click.UsageError("--fresh compares with what is cached, which --no-cache bars")
     executor.check()
     found = [
-        (argument, read_study(find_study(argument), language=language)) for argument in studies
+        (argument, read_study(find_study_file(argument), language=language)) for argument in studies
     ]
     check_names([study for _, study in found], names)
     for _, study in found:

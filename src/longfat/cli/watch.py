@@ -24,7 +24,7 @@ from longfat.model.units import parse_time_s
 from longfat.output.watch import Order, case_lines, watch_case
 from longfat.study import read_study
 from longfat.study.choose import check_names, choose_cases
-from longfat.study.labs import find_study
+from longfat.study.labs import find_study_file
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -70,7 +70,7 @@ def watch(
     are kept, and are the same as those of `longfat run`. Where no terminal is,
     it prints one line a virtual second.
     """
-    plan = read_study(find_study(study))
+    plan = read_study(find_study_file(study))
     check_names([plan], names)
     runs: dict[str, tuple[Run, ...]] = {}
     cases = choose_cases(plan, names=names, seed=seed, seeds=1, kernel=kernel)

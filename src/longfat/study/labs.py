@@ -13,6 +13,7 @@ gives.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -156,6 +157,44 @@ def find_study(argument: str) -> Path:
         f"there is no file, folder or lab {argument!r}{nearest(argument, labs)} "
         f"(labs: {listed(labs)})"
     )
+
+
+# What a file of another kind is, and which command takes it.
+_OTHER_FILES = {
+    ".mn": "a drawing of MiniEdit: `longfat convert {0} study.yaml` makes a study of it,"
+    " `longfat shell {0}` and `longfat studio {0}` open it",
+    ".py": "a Python script: `longfat exec --bind . -- python3 {0}` runs one of Mininet as it is,"
+    " `longfat convert {0} study.yaml` makes a study of it",
+    ".pkt": "a packetdrill script: `longfat packetdrill {0}` runs it",
+    ".json": "no study: `longfat plot --iperf {0}` draws a report of iperf3",
+    **dict.fromkeys(
+        (".pcap", ".pcapng", ".cap"), "a capture of packets: `longfat packets {0}` shows it"
+    ),
+}
+
+
+def find_study_file(argument: str) -> Path:
+    """Return the study file, or the folder that it is in, of a command that runs studies.
+
+    Args:
+        argument: the argument of the command, as of `find_study`.
+
+    Raises:
+        InputError: as `find_study`; or it is a file that another command takes.
+        HostError: the installation is incomplete.
+    """
+    path = Path(argument)
+    about = _OTHER_FILES.get(path.suffix.lower())
+    if about is not None and not path.is_dir():
+        raise InputError(f"{path}: {about.format(shlex.quote(argument))}")
+    folder = find_study(argument)
+    if folder.is_dir() and not (folder / STUDY_FILE).exists() and any(folder.glob("*.json")):
+        files = f"{shlex.quote(str(folder))}/*.json"
+        raise InputError(
+            f"{folder}: there is no {STUDY_FILE} in this folder; `longfat plot --iperf {files}`"
+            " draws reports of iperf3"
+        )
+    return folder
 
 
 def _is_name(argument: str) -> bool:
