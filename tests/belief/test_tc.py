@@ -108,3 +108,11 @@ def test_netem_knows_no_parts_of_microseconds(boot: Boot, kernel: Kernel) -> Non
     assert 'Illegal "latency"' in said or "delay 1.5us" in said
     (seen,) = show(boot, kernel, [parse_qdisc(["netem", "delay", "2500.9us"])])
     assert seen["options"]["delay"]["delay"] == pytest.approx(0.0025, abs=1.1e-6)
+
+
+def test_netem_has_no_delay_above_274_s(boot: Boot, kernel: Kernel) -> None:
+    add = "tc qdisc add dev lo root netem delay"
+    assert "Illegal" in boot(kernel, f"{add} 275s; tc qdisc show dev lo")
+    (seen,) = show(boot, kernel, [parse_qdisc(["netem", "delay", "274s", "2.147s"])])
+    assert seen["options"]["delay"]["delay"] == pytest.approx(274)
+    assert seen["options"]["delay"]["jitter"] == pytest.approx(2.147, rel=1e-3)

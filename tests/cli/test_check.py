@@ -43,6 +43,22 @@ def test_mistakes_are_listed_with_their_places(tmp_path: Path) -> None:
     assert done.stderr == "longfat: latin.yaml:2:4: the file is not UTF-8: byte 0xfc\n"
 
 
+def test_parts_that_no_links_join_are_named(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text(
+        "title: x\n"
+        "network:\n"
+        "  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8, h3: 10.0.0.3/8, h4: 10.0.0.4/8}\n"
+        "  switches: [s1, s2]\n"
+        "  links: [[h1, s1], [h2, s1], [h3, s2], [h4, s2]]\n"
+        "flows: {x: {ping: h1 -> h2}}\n"
+    )
+    done = check("net.yaml", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "net.yaml:3:47: network.hosts.h3: warning: no links lead from h1 to h3 or h4" in (
+        done.stdout
+    )
+
+
 def test_what_cannot_be_reached_is_repaired_and_runs(tmp_path: Path) -> None:
     file = tmp_path / "net.yaml"
     file.write_text(DRAWN)

@@ -75,6 +75,11 @@ NETWORK = [
         "there is no node 's1' (there are: h1)",
     ),
     (
+        "{hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2, {delay: 432000s}]]}",
+        "2:77: network.links[0][2].delay",
+        "432000s is outside of what is allowed: 0s to 274s",
+    ),
+    (
         "{hosts: {h1: 10.0.0.1/8}, links: [[h1, h1]]}",
         "2:44: network.links[0]",
         "the link leads from h1 to itself",
@@ -92,8 +97,9 @@ NETWORK = [
     (
         "{hosts: {h1: 10.0.0.1/8}, switches: [a, b, c], links: [[a, b], [b, c], [c, a]]}",
         "2:81: network.links[2]",
-        "the link closes a loop of switches: c and a are connected already, and a frame would "
-        "circle for ever",
+        "the link closes a loop of switches, c - a - b - c, in which a frame would circle for "
+        "ever: leave out one of its links, make routers of the switches, or join parallel links by "
+        "a bond",
     ),
     (
         "{hosts: {h1: , h2: }, switches: [s1], links: [[h1, s1], [h2, s1, {mtu: 9000}]]}",

@@ -15,6 +15,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from longfat.errors import InputError, Place
 from longfat.model.flow_path.setting_warnings import setting_warnings
+from longfat.model.network import Network
 from longfat.study.document import parse_document
 from longfat.study.expand import read_network_setup, read_setup
 from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
@@ -26,9 +27,10 @@ from longfat.study.node import Node
 from longfat.study.proposal import propose
 from longfat.study.reachability import UnreachableError
 from longfat.study.read import parse_study
-from longfat.study.repair import Edit, repair, unreached
+from longfat.study.repair import Edit, repair, separate_parts, unreached
 
 _MAX_CASES = 100
+_MAX_NAMED = 3
 _TOP_KEY = re.compile(r"^[A-Za-z_]\w*:", re.MULTILINE)
 
 
@@ -94,6 +96,7 @@ def check_text(
     if study.common is None:
         return Checked(study=study, findings=settings)
     case = study.common.case
+    settings += _separate_parts(case.network, name=name, text=text)
     lacking = unreached(case.network, [line.line for line in case.setup])
     if not lacking:
         return Checked(study=study, findings=settings)
@@ -108,6 +111,25 @@ def check_text(
         for source, target, reason in lacking
     )
     return Checked(study=study, findings=(*settings, *warnings), repair=edits)
+
+
+def _separate_parts(network: Network, *, name: str, text: str) -> tuple[Finding, ...]:
+    """Return a warning for each part of a network that no links join to the first one."""
+    first, *parts = separate_parts(network) or [()]
+    if not parts:
+        return ()
+    places = _host_places(text, name=name)
+    return tuple(
+        Finding(
+            error=InputError(
+                f"no links lead from {first[0]} to {' or '.join(part[:_MAX_NAMED])}"
+                + (f" or {others} others" if (others := len(part) - _MAX_NAMED) > 0 else ""),
+                place=places.get(part[0]),
+            ),
+            is_mistake=False,
+        )
+        for part in parts
+    )
 
 
 def setting_warnings_of(study: Study) -> list[InputError]:

@@ -85,6 +85,19 @@ def unreached(
     return list(found.values())
 
 
+def separate_parts(network: Network) -> list[tuple[str, ...]]:
+    """Return the linked hosts of each part of a network that no links join to another part."""
+    linked = {name for link in network.links for name in (link.a, link.b)}
+    groups = Groups(linked)
+    for link in network.links:
+        groups.join(link.a, link.b)
+    parts: dict[str, list[str]] = {}
+    for host in network.hosts:
+        if host.name in linked:
+            parts.setdefault(groups.find(host.name), []).append(host.name)
+    return [tuple(names) for names in parts.values()]
+
+
 def repair(network: Network, needed: Iterable[tuple[str, str]] = ()) -> list[Edit] | None:
     """Return what makes all hosts of a network reach each other.
 

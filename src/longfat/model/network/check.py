@@ -9,7 +9,8 @@ of fields to it, and who read the value turns that into a place.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from longfat.model.network.tunnels import Tunnel
 
 _MIN_MTU_BYTES = 68  # RFC 791
+_MAX_LISTED = 12  # nodes of a path
 _MIN_IPV6_MTU_BYTES = 1280  # RFC 8200; Linux takes IPv6 off an interface that has less
 
 
@@ -109,16 +111,45 @@ def _loops(network: Network) -> Iterator[Problem]:
     # does the machine: time moves on only when nothing is left to do.
     switches = {switch.name for switch in network.switches}
     groups = Groups(switches)
+    neighbours: dict[str, list[str]] = {name: [] for name in switches}
     first = network.first_bond_links()
     for index, link in enumerate(network.links):
-        if first.get(index, index) != index:
+        if first.get(index, index) != index or not {link.a, link.b} <= switches:
             continue
-        if link.a in switches and link.b in switches and not groups.join(link.a, link.b):
+        if not groups.join(link.a, link.b):
+            path = _path(neighbours, link.b, link.a)
             yield Problem(
                 ("links", index),
-                f"the link closes a loop of switches: {link.a} and {link.b} are connected already, "
-                "and a frame would circle for ever",
+                f"the link closes a loop of switches, {_listed_path([link.a, *path])}, in which a "
+                "frame would circle for ever: leave out one of its links, make routers of the "
+                "switches, or join parallel links by a bond",
             )
+        else:
+            neighbours[link.a].append(link.b)
+            neighbours[link.b].append(link.a)
+
+
+def _path(neighbours: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:
+    """Return the nodes of a shortest path between two that are connected, with both ends."""
+    before = {start: start}
+    queue = deque([start])
+    while end not in before:
+        node = queue.popleft()
+        for other in neighbours[node]:
+            if other not in before:
+                before[other] = node
+                queue.append(other)
+    path = [end]
+    while path[-1] != start:
+        path.append(before[path[-1]])
+    return path[::-1]
+
+
+def _listed_path(nodes: Sequence[str]) -> str:
+    """Return nodes in their order; of a long path, the first and the last."""
+    if len(nodes) > _MAX_LISTED:
+        nodes = [*nodes[: _MAX_LISTED - 2], "...", *nodes[-2:]]
+    return " - ".join(nodes)
 
 
 def _bonds(network: Network) -> Iterator[Problem]:

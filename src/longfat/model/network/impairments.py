@@ -28,7 +28,9 @@ MAX_RATE_BPS = 10**12
 HEADER_BYTES = 18
 """The largest header of Ethernet: with a VLAN's tag."""
 
-_DELAY = Time(bare_seconds=False)
+# tc counts times in 2**32 ticks of 64 ns, and netem cuts a jitter to INT_MAX ns.
+_DELAY = Time(bare_seconds=False, maximum=274.0)
+_MAX_JITTER_S = 2.147
 
 
 def _burst_problem(words: str) -> str | None:
@@ -101,7 +103,7 @@ class LinkImpairments:
         _DELAY, default=None, label="Delay", help="how long a packet travels", phrase="{}"
     )
     jitter_s: float | None = declare(
-        Time(bare_seconds=False, example="1ms"),
+        Time(bare_seconds=False, example="1ms", maximum=_MAX_JITTER_S),
         default=None,
         label="Jitter",
         help="the delay's standard deviation; needs a `delay`",
