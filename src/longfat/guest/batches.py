@@ -21,7 +21,7 @@ import time
 
 from longfat.guest import system
 from longfat.guest.nodes import Nodes
-from longfat.guest.script import ROOT_NAMESPACE
+from longfat.guest.script import ROOT_NAMESPACE, SLAAC_PROGRAM
 from longfat.guest.shell import run
 
 TYPE_CHECKING = False
@@ -145,6 +145,8 @@ _REST_EVERY = 50
 _WATCHED_AT_ONCE = 100
 _CAUSED = 2  # the carrier of a port may change that of its bridge
 
+_SLAAC = "/run/longfat/guest/longfat/guest/slaac.py"
+
 # What `ip -batch` and `tc -batch` say of the line at which they stop.
 _FAILED_LINE = re.compile(r"Command failed -:(\d+)")
 
@@ -228,6 +230,14 @@ def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
                 status, words = run(["/bin/sh", "-c", line])
             if status != 0:
                 return {"line": line, "status": status, "words": words}
+        return None
+    if program == "slaac":
+        python = (os.readlink("/proc/self/exe"), "-I", "-S", "-B", _SLAAC)
+        for line in lines:
+            with nodes.inside(node):
+                status, words = run([*python, *line.split()])
+            if status != 0:
+                return {"line": f"{SLAAC_PROGRAM} {line}", "status": status, "words": words}
         return None
     argv = [program] if node == ROOT_NAMESPACE else [program, "-n", node]
     if program == "ip" and node != ROOT_NAMESPACE and are_plain(lines):
