@@ -224,20 +224,15 @@ def meet_neighbours(
 def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
     """Run one batch, as far as it goes well; return what failed, as `run_batches` reports it."""
     program, node, lines = batch["program"], batch["node"], batch["lines"]
-    if program == "sh":
+    if program in {"sh", "slaac"}:
         for line in lines:
+            is_ours = program == "slaac"
+            argv = [*_slaac_argv(), *line.split()] if is_ours else ["/bin/sh", "-c", line]
             with nodes.inside(node):
-                status, words = run(["/bin/sh", "-c", line])
+                status, words = run(argv)
             if status != 0:
-                return {"line": line, "status": status, "words": words}
-        return None
-    if program == "slaac":
-        python = (os.readlink("/proc/self/exe"), "-I", "-S", "-B", _SLAAC)
-        for line in lines:
-            with nodes.inside(node):
-                status, words = run([*python, *line.split()])
-            if status != 0:
-                return {"line": f"{SLAAC_PROGRAM} {line}", "status": status, "words": words}
+                typed = f"{SLAAC_PROGRAM} {line}" if is_ours else line
+                return {"line": typed, "status": status, "words": words}
         return None
     argv = [program] if node == ROOT_NAMESPACE else [program, "-n", node]
     if program == "ip" and node != ROOT_NAMESPACE and are_plain(lines):
@@ -255,3 +250,8 @@ def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
     if found and 0 < int(found[1]) <= len(lines):
         line = lines[int(found[1]) - 1]
     return {"line": " ".join([*argv, line]), "status": status, "words": words}
+
+
+def _slaac_argv() -> list[str]:
+    """Return what starts `longfat.guest.slaac`, with the interpreter of this process."""
+    return [os.readlink("/proc/self/exe"), "-I", "-S", "-B", _SLAAC]

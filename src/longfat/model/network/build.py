@@ -89,7 +89,7 @@ def build_batches(network: Network) -> list[Batch]:
     subnets = network.slaac_subnets()
     link_layers = {end.interface: end.link_layer for subnet in subnets for end in subnet.hosts}
     for link, names, addresses in every_end:
-        root += _link_lines(link, names, inside, bridges, bonded, link_layers)
+        root += _link_lines(link, names, inside, bridges, bonded, link_layers=link_layers)
         for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
             device = bonded.get(name, name)
             if name in host_bonds:
@@ -254,6 +254,7 @@ def _link_lines(
     inside: dict[str, list[str]],
     bridges: dict[str, str],
     bonded: Mapping[str, str],
+    *,
     link_layers: Mapping[str, str],
 ) -> list[str]:
     mtu = "" if link.mtu_bytes is None else f" mtu {link.mtu_bytes}"

@@ -27,37 +27,39 @@ def slaac_problems(network: Network) -> Iterator[tuple[_Path, str]]:
         if host.address == SLAAC and host.name not in linked:
             yield ("hosts", host.name, "address"), f"{host.name} has no link, and so no router"
     hosts = {host.name: host for host in network.hosts}
-    bonded = network.bond_devices()
-    first_interface: dict[str, str] = {}
+    first_interfaces: dict[str, str] = {}
     for subnet in network.slaac_subnets():
         for end in subnet.hosts:
             if end.node not in hosts:
                 continue  # a switch: see the checks of addresses
-            path = _path(network, end)
-            first = first_interface.setdefault(end.node, end.interface)
-            if hosts[end.node].forwards:
-                yield (
-                    path,
-                    f"{end.node} forwards, and a router takes no address by SLAAC (RFC 4862):"
-                    " write its address",
-                )
-            elif vlans_of(network):
-                yield path, "a network with VLANs has no addresses by SLAAC: write an address"
-            elif end.interface in bonded:
-                yield path, f"{bonded[end.interface]} is a bond: write its address"
-            elif first != end.interface:
-                yield (
-                    path,
-                    f"{end.node} takes an address by SLAAC at {first} already, and would have two"
-                    " default routers: write an address here",
-                )
-            elif reason := _router_problem(end, subnet):
-                yield path, reason
+            first = first_interfaces.setdefault(end.node, end.interface)
+            reason = _interface_problem(network, hosts[end.node], end, first=first)
+            if reason := reason or _router_problem(end, subnet):
+                yield _path(network, end), reason
             elif _has_default_route(hosts[end.node]):
                 yield (
                     ("hosts", end.node, "routes", "default"),
                     f"{end.node} takes its default route by SLAAC: leave this one out",
                 )
+
+
+def _interface_problem(network: Network, host: Host, end: SlaacHost, *, first: str) -> str | None:
+    if host.forwards:
+        return (
+            f"{end.node} forwards, and a router takes no address by SLAAC (RFC 4862): write its"
+            " address"
+        )
+    if vlans_of(network):
+        return "a network with VLANs has no addresses by SLAAC: write an address"
+    bonded = network.bond_devices()
+    if end.interface in bonded:
+        return f"{bonded[end.interface]} is a bond: write its address"
+    if end.interface != first:
+        return (
+            f"{end.node} takes an address by SLAAC at {first} already, and would have two default"
+            " routers: write an address here"
+        )
+    return None
 
 
 def _path(network: Network, end: SlaacHost) -> _Path:
