@@ -340,7 +340,8 @@ class Network:
             a: a node or its name.
             b: the other.
             addresses: of the interfaces at `a` and `b`, with prefix length, "slaac", or by VLAN,
-                such as {10: "10.0.10.1/24"}; a host's own if it is its first interface and None is given.
+                such as {10: "10.0.10.1/24"}; a host's own if it is its first interface and None
+                is given.
             reverse: the differences in the direction from `b` to `a`, by name.
             properties: the link's impairments in each direction: numbers in base units
                 (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study. A `trace`

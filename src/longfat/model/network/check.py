@@ -386,8 +386,7 @@ def _link(index: int, link: Link) -> Iterator[Problem]:
     for key, message in field_problems(link):
         yield Problem(("links", index, key), message)
     for address in (link.a_address, link.b_address):
-        has_ipv6 = address is not None and (":" in address or address == SLAAC)
-        if has_ipv6 and mtu_bytes < _MIN_IPV6_MTU_BYTES:
+        if address and ":" in address and mtu_bytes < _MIN_IPV6_MTU_BYTES:
             yield Problem(
                 ("links", index, "mtu"),
                 f"{mtu_bytes} bytes are too few for IPv6: at least {_MIN_IPV6_MTU_BYTES}",
