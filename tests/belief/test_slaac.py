@@ -27,7 +27,7 @@ ip netns exec r python3 /run/out/slaac.py advertise e0 2001:db8:1::/64
 sleep 0.1
 ip -n h -6 -o addr show dev e0 scope global | grep -o "inet6.*mngtmpaddr"
 ip -n h -6 route show default | cut -d" " -f1-7
-ip -n h neigh show dev e0 | grep -o "[^ ]*$"
+ip -n h neigh show dev e0 | grep -o "router STALE"
 sleep 0.8
 ip -n h -6 -o addr show dev e0 scope global tentative | wc -l
 sleep 1.2
@@ -47,6 +47,6 @@ def test_the_kernel_forms_an_eui64_address(
     assert lines[6] == "inet6 2001:db8:1::ff:fe00:1/64 scope global tentative dynamic mngtmpaddr"
     assert lines[7] == f"default via {router} dev e0 proto ra"
     # The advertisement has the router's link-layer address, so nobody has to ask for it.
-    assert lines[8] == "STALE"
+    assert lines[8] == "router STALE"
     # Detection of duplicates waits up to a second before it asks, and a second for an answer.
     assert lines[9:] == ["1", "0"]
