@@ -240,7 +240,7 @@ def reference_blocks() -> list[str]:
 
 def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
     networks = [block for block in reference_blocks() if block.startswith("network:")]
-    assert len(networks) == 13
+    assert len(networks) == 14
     found = []
     for network in networks:
         linked = "links:" in network and "flows:" not in network

@@ -21,7 +21,7 @@ import time
 
 from longfat.guest import system
 from longfat.guest.nodes import Nodes
-from longfat.guest.script import ROOT_NAMESPACE
+from longfat.guest.script import ROOT_NAMESPACE, SLAAC_PROGRAM
 from longfat.guest.shell import run
 
 TYPE_CHECKING = False
@@ -145,6 +145,8 @@ _REST_EVERY = 50
 _WATCHED_AT_ONCE = 100
 _CAUSED = 2  # the carrier of a port may change that of its bridge
 
+_SLAAC = "/run/longfat/guest/longfat/guest/slaac.py"
+
 # What `ip -batch` and `tc -batch` say of the line at which they stop.
 _FAILED_LINE = re.compile(r"Command failed -:(\d+)")
 
@@ -222,12 +224,15 @@ def meet_neighbours(
 def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
     """Run one batch, as far as it goes well; return what failed, as `run_batches` reports it."""
     program, node, lines = batch["program"], batch["node"], batch["lines"]
-    if program == "sh":
+    if program in {"sh", "slaac"}:
         for line in lines:
+            is_ours = program == "slaac"
+            argv = [*_slaac_argv(), *line.split()] if is_ours else ["/bin/sh", "-c", line]
             with nodes.inside(node):
-                status, words = run(["/bin/sh", "-c", line])
+                status, words = run(argv)
             if status != 0:
-                return {"line": line, "status": status, "words": words}
+                typed = f"{SLAAC_PROGRAM} {line}" if is_ours else line
+                return {"line": typed, "status": status, "words": words}
         return None
     argv = [program] if node == ROOT_NAMESPACE else [program, "-n", node]
     if program == "ip" and node != ROOT_NAMESPACE and are_plain(lines):
@@ -245,3 +250,8 @@ def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
     if found and 0 < int(found[1]) <= len(lines):
         line = lines[int(found[1]) - 1]
     return {"line": " ".join([*argv, line]), "status": status, "words": words}
+
+
+def _slaac_argv() -> list[str]:
+    """Return what starts `longfat.guest.slaac`, with the interpreter of this process."""
+    return [os.readlink("/proc/self/exe"), "-I", "-S", "-B", _SLAAC]

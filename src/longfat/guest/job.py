@@ -18,7 +18,7 @@ from longfat.guest.nodes import Nodes
 from longfat.guest.output import FOLDER, OUTCOME, Output
 from longfat.guest.play import SERVER_LEAD_S, Player
 from longfat.guest.probes import Probes
-from longfat.guest.script import ROOT_NAMESPACE, Script, at_node
+from longfat.guest.script import ROOT_NAMESPACE, SLAAC_PROGRAM, Script, at_node
 from longfat.guest.shell import CommandFailed
 
 TYPE_CHECKING = False
@@ -193,5 +193,7 @@ def _typed(batch: dict[str, Any]) -> list[str]:
     node: str = batch["node"]
     if batch["program"] == "sh":
         return [at_node(node, line) for line in batch["lines"]]
+    if batch["program"] == "slaac":
+        return [at_node(node, f"{SLAAC_PROGRAM} {line}") for line in batch["lines"]]
     program = [batch["program"], *([] if node == ROOT_NAMESPACE else ["-n", node])]
     return [" ".join([*program, line]) for line in batch["lines"]]

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 ROOT_NAMESPACE = "root"
 
+SLAAC_PROGRAM = "python3 -m longfat.guest.slaac"
+"""How `longfat.guest.slaac` is typed."""
+
 _HEADER = """\
 #!/bin/sh
 # What this case did, in order; t is virtual time since boot, in seconds.

@@ -12,12 +12,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError, MachineError
-from longfat.guest.script import at_node
+from longfat.guest.script import SLAAC_PROGRAM, at_node
 from longfat.model.network import build_batches, typed_part
 
 if TYPE_CHECKING:
     from longfat.live.session import Session
     from longfat.model.network import Batch, Network
+
+# What is typed before the lines of a batch.
+_TYPED = {"sh": "", "slaac": f"{SLAAC_PROGRAM} "}
 
 _HEADER = """\
 #!/bin/sh
@@ -101,7 +104,7 @@ def build(network: Network, *, built: Network | None, session: Session, record: 
     )
     done = answer.all(Done, besides=("now_ns",))
     for batch, time_ns in zip(batches, done.times_ns, strict=False):
-        program = "" if batch.program == "sh" else f"{batch.program} "
+        program = _TYPED.get(batch.program, f"{batch.program} ")
         record.add(time_ns / 1e9, batch.node, "; ".join(f"{program}{x}" for x in batch.lines))
     if done.failed is not None:
         line, words = done.failed.line, done.failed.words

@@ -263,8 +263,8 @@ class Network:
 
         Args:
             name: its name, such as `h1`; its interfaces are `h1-eth0` and so on.
-            address: address and prefix length of its first interface; the next free one of
-                10.0.0.1/8, 10.0.0.2/8, ... if None.
+            address: address and prefix length of its first interface, or "slaac"; the next free
+                one of 10.0.0.1/8, 10.0.0.2/8, ... if None.
             gateway: the router of its default route.
             routes: more routes: networks, such as "10.1.0.0/16", with their routers, each one
                 address or several that share the traffic (ECMP).
@@ -339,8 +339,9 @@ class Network:
         Args:
             a: a node or its name.
             b: the other.
-            addresses: of the interfaces at `a` and `b`, with prefix length, or by VLAN, such as
-                {10: "10.0.10.1/24"}; a host's own if it is its first interface and None is given.
+            addresses: of the interfaces at `a` and `b`, with prefix length, "slaac", or by VLAN,
+                such as {10: "10.0.10.1/24"}; a host's own if it is its first interface and None
+                is given.
             reverse: the differences in the direction from `b` to `a`, by name.
             properties: the link's impairments in each direction: numbers in base units
                 (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study. A `trace`

@@ -33,6 +33,7 @@ from longfat.model.network.model import VLAN
 from longfat.model.trace_models import MODELS
 from longfat.study.network import (
     host_address,
+    interface_address,
     name_problem,
     read_section,
     route_target,
@@ -91,7 +92,7 @@ class Topology:
         return self._add_host(
             Host(
                 name=name,
-                address=self._next_address() if address is None else host_address(address),
+                address=self._next_address() if address is None else interface_address(address),
                 routes=_routes(gateway, routes),
                 timing=timing,
                 **values_of(Host, own, what="a host"),
@@ -138,8 +139,8 @@ class Topology:
             b=name_of(b),
             a_to_b=one_way,
             b_to_a=one_way.changed(self._with_trace(reverse)),
-            a_address=host_address(addresses[0]) if isinstance(addresses[0], str) else None,
-            b_address=host_address(addresses[1]) if isinstance(addresses[1], str) else None,
+            a_address=interface_address(addresses[0]) if isinstance(addresses[0], str) else None,
+            b_address=interface_address(addresses[1]) if isinstance(addresses[1], str) else None,
             a_vlan_addresses=_in_vlans(addresses[0]),
             b_vlan_addresses=_in_vlans(addresses[1]),
             **values_of(Link, own, what="a link"),

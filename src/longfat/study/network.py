@@ -37,6 +37,7 @@ from longfat.model.network import (
 )
 from longfat.model.network.devices import MAX_NODE_NAME_LENGTH
 from longfat.model.network.model import VLAN
+from longfat.model.network.slaac import SLAAC
 from longfat.study.document import parse_document
 from longfat.study.file_reader import no_files
 from longfat.study.files import Images, Traces
@@ -205,7 +206,7 @@ def _read_host(name: str, node: Node, *, images: Images) -> Host:
     if node.is_null:
         return Host(name=name, address=None)
     if not node.is_mapping:
-        return Host(name=name, address=read_address(node))
+        return Host(name=name, address=read_interface_address(node))
     allowed = ("address", *fields_of(Host), "routes", *TIMING_KEYS)
     fields = node.fields(_HOST, allowed=allowed, collect_errors=True)
     declared = read_fields(Host, fields)
@@ -215,7 +216,7 @@ def _read_host(name: str, node: Node, *, images: Images) -> Host:
     routes = fields.get("routes")
     return Host(
         name=name,
-        address=None if given is None else given.attempt(lambda: read_address(given)),
+        address=None if given is None else given.attempt(lambda: read_interface_address(given)),
         **declared,
         routes=() if routes is None else routes.attempt(lambda: read_routes(routes)) or (),
         timing=read_timing(fields),
@@ -327,7 +328,7 @@ _VLAN_ADDRESSES = "an address, or addresses by VLAN (such as {10: 10.0.10.1/24})
 def _untagged(node: Node | None) -> str | None:
     """Return the address of an interface without tags, which may be beside those in VLANs."""
     if node is None or not node.is_mapping:
-        return None if node is None else read_address(node)
+        return None if node is None else read_interface_address(node)
     given = [value for key, value in node.items(_VLAN_ADDRESSES) if key.text == _UNTAGGED]
     return read_address(given[0]) if given else None
 
@@ -515,8 +516,30 @@ def read_address(node: Node) -> str:
         raise node.error(error.message) from None
 
 
+def read_interface_address(node: Node) -> str:
+    """Read the address of a link's interface: one as `read_address` does, or `slaac`.
+
+    Raises:
+        InputError: it is neither.
+    """
+    text = node.line("an address with its prefix length (such as 10.0.0.1/8), or slaac")
+    try:
+        return interface_address(text)
+    except InputError as error:
+        raise node.error(error.message) from None
+
+
+def interface_address(text: str) -> str:
+    """Return an address in its canonical form, or `slaac`; see `read_interface_address`."""
+    return text if text == SLAAC else host_address(text)
+
+
 def host_address(text: str) -> str:
     """Return the address of an interface in its canonical form; see `read_address`."""
+    if text == SLAAC:
+        raise InputError(
+            "only a link's interface without VLANs takes its address by SLAAC: write an address"
+        )
     address, slash, prefix = text.partition("/")
     if not slash:
         raise InputError(f"{text!r} has no prefix length: write it as {text}/8 or the like")

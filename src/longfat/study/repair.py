@@ -130,7 +130,7 @@ def is_plain(network: Network) -> bool:
     """Return whether all addresses are IPv4, and none translated, tunnelled, bonded or in VLANs."""
     given = [address for pair in network.addresses() for address in pair if address]
     given += [host.address for host in network.hosts if host.address]
-    if vlans_of(network) or network.tunnels or network.bonds:
+    if vlans_of(network) or network.tunnels or network.bonds or network.slaac_subnets():
         return False
     return not any(":" in one for one in given) and not any(host.nat for host in network.hosts)
 

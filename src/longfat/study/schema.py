@@ -157,7 +157,9 @@ def _settings() -> dict[str, Any]:
 def _network() -> dict[str, Any]:
     host = {
         **_fields(fields_of(Host).values()),
-        "address": described(TEXT, "the address of its first interface, with prefix length"),
+        "address": described(
+            TEXT, "the address of its first interface, with prefix length, or slaac"
+        ),
         "routes": described(
             mapping_of({"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}),
             "networks, or `default`, with the next router, or several that share the traffic",
@@ -170,7 +172,7 @@ def _network() -> dict[str, Any]:
         **_fields(fields_of(Link).values()),
         "addresses": described(
             mapping_of({"anyOf": [TEXT, mapping_of(TEXT)]}),
-            "by end, the address of that end's interface, or its addresses by VLAN",
+            "by end, the address of that end's interface, slaac, or its addresses by VLAN",
         ),
         "to": described(
             mapping_of(object_of(one_way)), "by end, properties of the direction towards it"

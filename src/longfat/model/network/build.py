@@ -18,16 +18,18 @@ from longfat.model.network.nat import nat_lines
 from longfat.model.network.police import FRAMES_ONLY, police_lines
 from longfat.model.network.routing import tunnel_ends
 from longfat.model.network.shape import shaped_interfaces, with_buckets
+from longfat.model.network.slaac import SLAAC
 from longfat.model.network.vlans import host_lines, ports_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from longfat.model.network.model import Link, Network
+    from longfat.model.network.slaac import SlaacSubnet
     from longfat.model.network.vlans import Port
     from longfat.model.tc import QdiscLine
 
-Program = Literal["ip", "tc", "sh"]
+Program = Literal["ip", "tc", "sh", "slaac"]
 
 FORWARD_LINE = "sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
 """What makes a router of a host."""
@@ -55,7 +57,8 @@ class Batch:
 
     Attributes:
         program: `ip` or `tc`, whose lines omit that word and are run by one
-            process with `-batch`, or `sh`: each line is run by the shell.
+            process with `-batch`; `sh`: each line is run by the shell; or `slaac`: each is run by
+            `longfat.guest.slaac`.
         node: the host, or `ROOT_NAMESPACE`.
         lines: the lines, in their order.
     """
@@ -82,17 +85,19 @@ def build_batches(network: Network) -> list[Batch]:
     full = network.full_interface_names()
     bonded = network.bond_devices()
     host_bonds = {end.slaves[0]: end for end in network.bond_ends() if end.node in inside}
-    every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
+    every_end = zip(network.links, network.interfaces(), network.written_addresses(), strict=True)
+    subnets = network.slaac_subnets()
+    link_layers = {end.interface: end.link_layer for subnet in subnets for end in subnet.hosts}
     for link, names, addresses in every_end:
-        root += _link_lines(link, names, inside, bridges, bonded)
+        root += _link_lines(link, names, inside, bridges, bonded, link_layers=link_layers)
         for node, name, address in zip((link.a, link.b), names, addresses, strict=True):
             device = bonded.get(name, name)
             if name in host_bonds:
                 inside[node] += host_bonds[name].lines(mtu_bytes=link.mtu_bytes)
-            if address is not None:
+            if address not in {None, SLAAC}:
                 # Until IPv6 has looked for others with the same address, which takes
                 # seconds, it would not use it; here all addresses are known to differ.
-                sure = " nodad" if ":" in address else ""
+                sure = " nodad" if ":" in str(address) else ""
                 inside[node].append(f"addr add {address} dev {device}{sure}")
             own = link.a_vlan_addresses if name == names[0] else link.b_vlan_addresses
             inside.get(node, root).extend(host_lines(device, own))
@@ -123,7 +128,23 @@ def build_batches(network: Network) -> list[Batch]:
     batches += [Batch("tc", node, tuple(lines)) for node, lines in _policing_lines(network).items()]
     batches += [Batch("sh", node, (line,)) for node, line in _timing_lines(network)]
     clocks = [(host.name, host.clock) for host in network.hosts if host.clock is not None]
-    return batches + [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
+    batches += [Batch("sh", name, (clock.sysctl_line(),)) for name, clock in clocks]
+    return [*batches, *_slaac_batches(subnets)]
+
+
+def _slaac_batches(subnets: Sequence[SlaacSubnet]) -> Iterator[Batch]:
+    """Yield what lets hosts form their addresses, after all else; the last ones wait for that."""
+    for subnet in subnets:
+        for node, device in subnet.others:
+            # All that is known of its addresses and routes is written.
+            line = f"sysctl -qw net/ipv6/conf/{device}/accept_ra=0"
+            yield Batch("sh", node, (line,))
+    advertised = [(subnet, subnet.router) for subnet in subnets if subnet.router is not None]
+    for _, router in advertised:
+        yield Batch("slaac", router.node, (router.line,))
+    for subnet, router in advertised:
+        for host in subnet.hosts:
+            yield Batch("slaac", host.node, (host.line(router.network),))
 
 
 def _switch_bond_lines(network: Network, bridges: Mapping[str, str]) -> Iterator[str]:
@@ -233,10 +254,13 @@ def _link_lines(
     inside: dict[str, list[str]],
     bridges: dict[str, str],
     bonded: Mapping[str, str],
+    *,
+    link_layers: Mapping[str, str],
 ) -> list[str]:
     mtu = "" if link.mtu_bytes is None else f" mtu {link.mtu_bytes}"
+    own = {name: f" address {link_layers[name]}" if name in link_layers else "" for name in names}
     ends = [
-        (name, f" netns {node}" if node in inside else "", node)
+        (name, (f" netns {node}" if node in inside else "") + own[name], node)
         for node, name in zip((link.a, link.b), names, strict=True)
     ]
     # The line that makes a pair can put its first end into a bridge and set it

@@ -19,6 +19,8 @@ from longfat.model.network.bond_check import bond_problems
 from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.network.routing import tunnel_ends
+from longfat.model.network.slaac import SLAAC
+from longfat.model.network.slaac_check import slaac_problems
 from longfat.model.network.tunnels import IPIP, WIREGUARD
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ def problems(network: Network) -> Iterator[Problem]:
     yield from _loops(network)
     yield from _bonds(network)
     yield from _addresses(network)
+    yield from (Problem(path, text) for path, text in slaac_problems(network))
     yield from _routes(network)
     yield from _tunnels(network)
     yield from _vlans(network)
@@ -192,6 +195,8 @@ def _addresses(network: Network) -> Iterator[Problem]:
             given.append((path, node, address))
     given += _further_addresses(network)
     for where, node, address in given:
+        if address == SLAAC:
+            continue  # formed of a name, which is unique
         alone = str(ipaddress.ip_interface(address).ip)
         if alone in owners:
             yield Problem(where, f"the address {alone} is that of {owners[alone]} already")

@@ -15,6 +15,7 @@ from longfat.model.network.clock import ClockKind, HostClock
 from longfat.model.network.devices import device_stem
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
 from longfat.model.network.nat import NATS, nat_problem
+from longfat.model.network.slaac import SLAAC, SlaacSubnet, subnets_of
 from longfat.model.network.timing import HostTiming
 from longfat.model.network.tunnels import Tunnel, tunnel_interface
 
@@ -72,7 +73,7 @@ class Host:
         name: a name such as `h1`; interfaces are named after it, a long one abbreviated
             (`longfat.model.network.devices`).
         address: IPv4 or IPv6 address with prefix length, such as `10.0.0.1/8`,
-            of the host's first interface; none, if None.
+            of the host's first interface, or `longfat.model.network.slaac.SLAAC`; none, if None.
         forwards: it passes on packets that are not for itself, as a router does.
         routes: its static routes.
         timing: how long its CPU takes; that of the network's testbed, if None.
@@ -162,8 +163,8 @@ class Link:
         b: the node at the other.
         a_to_b: what happens to packets from `a` to `b`.
         b_to_a: what happens to those of the other direction.
-        a_address: address with prefix length of the interface at `a`, in place of the
-            host's own, which is that of its first interface.
+        a_address: address with prefix length of the interface at `a`, or SLAAC, in place of
+            the host's own, which is that of its first interface.
         b_address: likewise at `b`.
         a_vlan_addresses: the addresses in VLANs of the interface at `a`.
         b_vlan_addresses: likewise at `b`.
@@ -372,8 +373,33 @@ class Network:
         """Return the addresses of both ends of each link, in the links' order.
 
         An end has the address that its link gives it, else its host's own, if it
-        is the host's first interface, else none.
+        is the host's first interface, else none. One by SLAAC is that which the host will
+        form; none, where no router advertises.
         """
+        pairs = self.written_addresses()
+        for subnet in self.slaac_subnets():
+            for host in subnet.hosts:
+                a, b = pairs[host.link]
+                own = subnet.address(host)
+                pairs[host.link] = (own, b) if host.is_first else (a, own)
+        return pairs
+
+    def slaac_subnets(self) -> tuple[SlaacSubnet, ...]:
+        """Return the subnets with interfaces that form their addresses by SLAAC."""
+        written = self.written_addresses()
+        if not any(SLAAC in pair for pair in written):
+            return ()
+        return subnets_of(
+            pairs=[(link.a, link.b) for link in self.links],
+            interfaces=self.interfaces(),
+            written=written,
+            switches={switch.name for switch in self.switches},
+            routers={host.name for host in self.hosts if host.forwards},
+            bonded=self.bond_devices(),
+        )
+
+    def written_addresses(self) -> list[tuple[str | None, str | None]]:
+        """Return what `addresses` does, with SLAAC in place of addresses that hosts form."""
         own = {host.name: host.address for host in self.hosts}
         pairs = []
         for link in self.links:
@@ -420,7 +446,7 @@ class Network:
             for node, own in ((link.a, link.a_vlan_addresses), (link.b, link.b_vlan_addresses)):
                 found.update({node: own[0].address} if own and node not in found else {})
         for host in self.hosts:
-            if host.address is not None:
+            if host.address not in {None, SLAAC}:
                 found.setdefault(host.name, host.address)
         for tunnel in self.tunnels:
             found.setdefault(tunnel.a, tunnel.a_address)

@@ -52,6 +52,7 @@ class _End:
         outer: of a tunnel, the outer address of the other end.
         vlan: the tag of packets that leave with this address.
         bond: the bond that the interface is part of.
+        gateway: the router whose advertisements give the node its default route there.
     """
 
     node: str
@@ -62,6 +63,7 @@ class _End:
     outer: Address | None = None
     vlan: int | None = None
     bond: str | None = None
+    gateway: Address | None = None
 
     @property
     def device(self) -> str:
@@ -240,13 +242,20 @@ def _map_of(network: Network) -> _Map:
 def _leaving(network: Network) -> dict[str, list[_End]]:
     leaving: dict[str, list[_End]] = {}
     bonded = network.bond_devices()
+    gateways = {
+        host.interface: ipaddress.ip_interface(subnet.router.address).ip
+        for subnet in network.slaac_subnets()
+        if subnet.router is not None
+        for host in subnet.hosts
+    }
     every_end = zip(network.links, network.interfaces(), network.addresses(), strict=True)
     for link, (at_a, at_b), given in every_end:
         own = [None if text is None else ipaddress.ip_interface(text) for text in given]
-        ends = (
-            _End(link.a, at_a, own[0], link.b, at_b, bond=bonded.get(at_a)),
-            _End(link.b, at_b, own[1], link.a, at_a, bond=bonded.get(at_b)),
-        )
+        a, b = _End(link.a, at_a, own[0], link.b, at_b), _End(link.b, at_b, own[1], link.a, at_a)
+        ends = [
+            replace(end, bond=bonded.get(end.interface), gateway=gateways.get(end.interface))
+            for end in (a, b)
+        ]
         for end, vlan_addresses in zip(
             ends, (link.a_vlan_addresses, link.b_vlan_addresses), strict=True
         ):
@@ -387,6 +396,11 @@ class _Map:
             reached = [step for step in near if step is not None]
             if matches and reached:
                 candidates.append((length, 0, reached))
+        candidates += [
+            (0, 0, [(end, end.gateway)])
+            for end, _ in ends
+            if end.gateway is not None and end.gateway.version == address.version
+        ]
         if not candidates:
             raise NoRouteError(f"{here} has no route to {address}")
         # The longest prefix; of two that are equal, the network that the host is on.

@@ -79,7 +79,7 @@ def ports_of(network: Network) -> list[Port | None]:
     switches = {switch.name for switch in network.switches}
     ports = [
         _port(link, addresses, every, switches & {link.a, link.b})
-        for link, addresses in zip(network.links, network.addresses(), strict=True)
+        for link, addresses in zip(network.links, network.written_addresses(), strict=True)
     ]
     first = network.first_bond_links()
     return [ports[first.get(index, index)] for index in range(len(ports))]

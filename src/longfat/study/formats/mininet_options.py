@@ -170,12 +170,17 @@ def check_writable(network: Network) -> None:
     """Check that a network's switches can be those of Mininet, which are no bridges of Linux.
 
     Raises:
-        InputError: its links have VLANs or are bonded.
+        InputError: its links have VLANs or are bonded, or hosts form their addresses.
     """
     if network.bonds:
         raise InputError(
             "a network with bonds cannot be written for Mininet, which gives each link's interface"
             " its address: keep it as a study"
+        )
+    if network.slaac_subnets():
+        raise InputError(
+            "a network with addresses by SLAAC cannot be written for Mininet, where no router"
+            " advertises: keep it as a study"
         )
     if vlans_of(network):
         raise InputError(
