@@ -206,7 +206,7 @@ SHAPES = (
         LinkImpairments,
         rate_bps=st.integers(8, 10**12),
         delay_s=TIMES,
-        jitter_s=st.none() | TIMES,
+        jitter_s=st.none() | st.integers(1, 2_147_000).map(lambda us: us / 1e6),
         loss=SHARES,
         duplicate=SHARES,
         corrupt=SHARES,
