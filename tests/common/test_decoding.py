@@ -121,7 +121,7 @@ def test_what_does_not_fit_is_told_with_its_place(change: dict[str, Any], expect
 
 
 def test_fields_of_other_programs_may_be_passed_over() -> None:
-    foreign = Decoder(Outer, foreign=True)
+    foreign = Decoder(Outer, ignore_unknown=True)
     data = {"inner": {"name": "a", "x": 1}, "y": 2}
     assert foreign.decode(data, where="f") == Outer(inner=Inner(name="a"))
 
@@ -148,7 +148,7 @@ def test_what_is_no_json_is_told(content: bytes, expected: str) -> None:
 
 def test_what_json_may_hold() -> None:
     assert parse_json(rb'["\ud83d\ude00", 1e5, -1, null]', where="f") == ["😀", 1e5, -1, None]
-    assert parse_json(b'{"a": 1, "a": 2}', where="f", foreign=True) == {"a": 2}
+    assert parse_json(b'{"a": 1, "a": 2}', where="f", allow_repeated=True) == {"a": 2}
 
 
 VALUES = st.recursive(

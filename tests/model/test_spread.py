@@ -40,12 +40,12 @@ def test_as_numpy(values: list[float]) -> None:
 def test_equal_values_have_no_band(value: float, count: int) -> None:
     spread = spread_of([value] * count)
     assert (spread.low, spread.median, spread.high) == (value, value, value)
-    assert spread.holds(value)
+    assert spread.contains(value)
 
 
 def test_the_edges_are_inside() -> None:
     spread = Spread(median=2, low=1, high=3, count=5)
-    assert [spread.holds(value) for value in (0.9, 1, 2, 3, 3.1)] == [
+    assert [spread.contains(value) for value in (0.9, 1, 2, 3, 3.1)] == [
         False,
         True,
         True,

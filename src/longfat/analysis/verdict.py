@@ -80,7 +80,7 @@ class Comparison:
         """Return whether the published figure lies in our 5-95 % band; None for a single run."""
         if self.spread is None or self.spread.count < 2:
             return None
-        return self.spread.holds(self.figure.value)
+        return self.spread.contains(self.figure.value)
 
 
 @dataclass(frozen=True, slots=True)

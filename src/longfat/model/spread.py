@@ -41,7 +41,7 @@ class Spread:
     high: float
     count: int
 
-    def holds(self, value: float) -> bool:
+    def contains(self, value: float) -> bool:
         """Return whether a value lies in the band, its edges included."""
         return self.low <= value <= self.high
 

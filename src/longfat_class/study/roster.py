@@ -135,7 +135,7 @@ class _Metadata:
     users: tuple[_User, ...] = ()
 
 
-_METADATA = Decoder(_Metadata, foreign=True)
+_METADATA = Decoder(_Metadata, ignore_unknown=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ def read_metadata(path: Path) -> GradescopeMetadata:
         InputError: it cannot be read, or is none.
     """
     try:
-        data = read_json(path, foreign=True)
+        data = read_json(path, allow_repeated=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     found: _Metadata = _METADATA.decode(data, where=str(path), error=InputError)

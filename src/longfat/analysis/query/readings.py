@@ -330,7 +330,7 @@ class _Verdict:
     claims: list[_Claim]
 
 
-_VERDICT = Decoder(_Verdict, foreign=True)
+_VERDICT = Decoder(_Verdict, ignore_unknown=True)
 
 
 def _row(study: str, claim: _Claim, folder: str) -> dict[str, Any]:

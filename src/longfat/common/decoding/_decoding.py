@@ -29,7 +29,7 @@ class _Rules:
     """How types are read: see `Decoder`."""
 
     tagged: Tagged
-    foreign: bool
+    ignore_unknown: bool
 
 
 class _MisfitError(Exception):
@@ -80,7 +80,7 @@ class Decoder(Generic[_T]):
         kind: the type.
         tagged: its abstract dataclasses.
         given: fields of `kind` that are not in the data but passed to `decode`.
-        foreign: another program wrote the data: unknown fields are ignored.
+        ignore_unknown: another program wrote the data: unknown fields are ignored.
     """
 
     def __init__(
@@ -89,10 +89,10 @@ class Decoder(Generic[_T]):
         *,
         tagged: Tagged | None = None,
         given: tuple[str, ...] = (),
-        foreign: bool = False,
+        ignore_unknown: bool = False,
     ) -> None:
         self._kind = kind
-        self._rules = _Rules(tagged=tagged or {}, foreign=foreign)
+        self._rules = _Rules(tagged=tagged or {}, ignore_unknown=ignore_unknown)
         self._given = given
 
     def decode(
@@ -343,7 +343,7 @@ def _object_reader(
         for name, one in data.items():
             reader = readers.get(name)
             if reader is None:
-                if rules.foreign:
+                if rules.ignore_unknown:
                     continue
                 raise _MisfitError("unknown field").at(f".{_step(name)}")
             try:

@@ -79,7 +79,7 @@ def read_json(
     most_bytes: int = MAX_BYTES,
     where: str = "",
     error: MakeError = InputError,
-    foreign: bool = False,
+    allow_repeated: bool = False,
 ) -> Any:
     """Read a file of JSON.
 
@@ -88,18 +88,18 @@ def read_json(
         most_bytes: the maximum size, in bytes.
         where: its name in messages; its path, if empty.
         error: creates the error of a message.
-        foreign: as of `parse_json`.
+        allow_repeated: as of `parse_json`.
 
     Raises:
         OSError: it cannot be read.
         LongfatError: it is larger, or not JSON: see `parse_json`.
     """
     content = read_bytes(path, most_bytes=most_bytes, where=where, error=error)
-    return parse_json(content, where=where or str(path), error=error, foreign=foreign)
+    return parse_json(content, where=where or str(path), error=error, allow_repeated=allow_repeated)
 
 
 def parse_json(
-    content: bytes, *, where: str, error: MakeError = InputError, foreign: bool = False
+    content: bytes, *, where: str, error: MakeError = InputError, allow_repeated: bool = False
 ) -> Any:
     """Return the value of a JSON text.
 
@@ -107,7 +107,7 @@ def parse_json(
         content: its bytes, in UTF-8.
         where: its name in messages, such as its file.
         error: creates the error of a message.
-        foreign: another program wrote it, which may repeat a field (as iperf3 does): the
+        allow_repeated: another program wrote it, which may repeat a field (as iperf3 does): the
             last one counts.
 
     Raises:
@@ -121,7 +121,7 @@ def parse_json(
     try:
         text = content.decode("utf-8")
         data = json.loads(
-            text, parse_constant=_constant, object_pairs_hook=None if foreign else _object
+            text, parse_constant=_constant, object_pairs_hook=None if allow_repeated else _object
         )
         if _SURROGATE.search(text):
             json.dumps(data, ensure_ascii=False).encode()

@@ -334,8 +334,8 @@ def _json(box: _Box, name: str, kind: type[T], *, digest: str = "") -> tuple[T, 
         raise InputError(f"{name} in it is larger than {_MAX_JSON_BYTES >> 20} MB")
     if digest and (found := f"sha256:{hashlib.sha256(content).hexdigest()}") != digest:
         raise InputError(f"{name} in it has the digest {found}: it was damaged or changed")
-    data = parse_json(content, where=f"{name} in it", foreign=True)
-    return Decoder(kind, foreign=True).decode(data, where=f"{name} in it"), content
+    data = parse_json(content, where=f"{name} in it", allow_repeated=True)
+    return Decoder(kind, ignore_unknown=True).decode(data, where=f"{name} in it"), content
 
 
 def _blob(digest: str) -> str:

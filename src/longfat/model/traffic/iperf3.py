@@ -203,7 +203,7 @@ class Iperf3(Bulk):
     def failure(self, words: str) -> str:
         """Return the error in a report."""
         try:
-            data = parse_json(words.encode(errors="replace"), where="", foreign=True)
+            data = parse_json(words.encode(errors="replace"), where="", allow_repeated=True)
         except InputError:  # of a long report there is its end only
             errors = _ERROR.findall(words)
             return json.loads(errors[-1]) if errors else words
@@ -270,7 +270,7 @@ def read_report(path: Path) -> Iperf3Report:
     where = f"{path.name}: {_NO_REPORT}"
     try:
         data = read_json(
-            path, most_bytes=MAX_RAW_BYTES, where=where, error=MachineError, foreign=True
+            path, most_bytes=MAX_RAW_BYTES, where=where, error=MachineError, allow_repeated=True
         )
     except OSError as error:
         raise MachineError(f"{where}: {error.strerror}") from None

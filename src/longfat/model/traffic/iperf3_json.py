@@ -138,5 +138,5 @@ class Report:
     end: End
 
 
-REPORT = Decoder(Report, foreign=True)
-INTERVALS = Decoder(list[Streams], foreign=True)
+REPORT = Decoder(Report, ignore_unknown=True)
+INTERVALS = Decoder(list[Streams], ignore_unknown=True)
