@@ -39,7 +39,7 @@ _SOLICITATION, _ADVERTISEMENT = 133, 134
 _MIN_SOLICITATION_BYTES = 8
 _SOURCE_LINK_LAYER, _PREFIX = 1, 3
 _ON_LINK, _AUTONOMOUS = 0x80, 0x40
-_LARGEST_HOP_LIMIT = 255  # no router has forwarded it
+_MAX_HOP_LIMIT = 255  # no router has forwarded it
 _ALL_NODES, _ALL_ROUTERS = "ff02::1", "ff02::2"
 
 _ICMPV6_FILTER = 1
@@ -97,7 +97,7 @@ def advertise(interface: str, prefix: str) -> None:
     for option, value in (
         (_socket.IPV6_JOIN_GROUP, group),
         (_socket.IPV6_MULTICAST_IF, struct.pack("=I", index)),
-        (_socket.IPV6_MULTICAST_HOPS, struct.pack("=i", _LARGEST_HOP_LIMIT)),
+        (_socket.IPV6_MULTICAST_HOPS, struct.pack("=i", _MAX_HOP_LIMIT)),
         (_socket.IPV6_MULTICAST_LOOP, struct.pack("=i", 0)),
         (_socket.IPV6_RECVHOPLIMIT, struct.pack("=i", 1)),
     ):
@@ -171,7 +171,7 @@ def _is_solicitation(link: _socket.socket) -> bool:
         for level, kind, value in ancillary
         if (level, kind) == (_socket.IPPROTO_IPV6, _socket.IPV6_HOPLIMIT)
     ]
-    return len(data) >= _MIN_SOLICITATION_BYTES and data[1] == 0 and limits == [_LARGEST_HOP_LIMIT]
+    return len(data) >= _MIN_SOLICITATION_BYTES and data[1] == 0 and limits == [_MAX_HOP_LIMIT]
 
 
 def _random(low: float, high: float) -> float:

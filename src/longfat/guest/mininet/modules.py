@@ -6,7 +6,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from longfat.guest.mininet import net, nodes
+from longfat.guest.mininet import net, nodes, switches
 from longfat.guest.mininet.record import RECORD, Unknown
 
 _MODULES = "cli clean link log moduledeps net node nodelib term topo topolib util"
@@ -53,9 +53,10 @@ def _nothing(*args: Any, **named: Any) -> tuple[()]:
 
 _NAMES: dict[str, Any] = {
     **{name: value for name, value in vars(nodes).items() if name[0].isupper()},
+    **{name: value for name, value in vars(switches).items() if name[0].isupper()},
     **{name: value for name, value in vars(net).items() if name[0] != "_"},
-    "OVSKernelSwitch": nodes.OVSSwitch,
-    **dict.fromkeys(_CONTROLLERS.split(), nodes.Controller),
+    "OVSKernelSwitch": switches.OVSSwitch,
+    **dict.fromkeys(_CONTROLLERS.split(), switches.Controller),
     "NullController": None,
     "OVSLink": nodes.Link,
     "TCULink": nodes.TCLink,

@@ -8,8 +8,9 @@ Like Mininet's own, the API has no types: a script gives what it likes.
 import ipaddress
 import re
 
-from longfat.guest.mininet.nodes import NAT, Controller, Host, Link, Node, OVSSwitch
+from longfat.guest.mininet.nodes import NAT, Host, Link, Node
 from longfat.guest.mininet.record import RECORD, Recorded
+from longfat.guest.mininet.switches import Controller, OVSSwitch
 
 _OPTIONS = (
     "intf build xterms cleanup ipBase inNamespace autoSetMacs autoStaticArp autoPinCpus "
