@@ -25,20 +25,20 @@ def link_between(network: Network, a: str, b: str) -> int:
         InputError: there is none, or more than one.
     """
     interfaces = network.interfaces()
-    found = [
+    indices = [
         index
         for index, (link, (at_a, at_b)) in enumerate(zip(network.links, interfaces, strict=True))
         for one, other in (((link.a, at_a), (link.b, at_b)), ((link.b, at_b), (link.a, at_a)))
         if a in one and b in other
     ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        pair = interfaces[found[0]]
-        first = pair[0] if network.links[found[0]].a == a else pair[1]
+    if len(indices) == 1:
+        return indices[0]
+    if indices:
+        pair = interfaces[indices[0]]
+        first = pair[0] if network.links[indices[0]].a == a else pair[1]
         raise InputError(
-            f"{len(found)} links lead from {a} to {b}, so it is not clear which is meant: write an"
-            f" interface in place of its node, such as [{first}, {b}]"
+            f"{len(indices)} links lead from {a} to {b}, so it is not clear which is meant: write"
+            f" an interface in place of its node, such as [{first}, {b}]"
         )
     known = {name for pair in interfaces for name in pair}
     names = network.node_names()

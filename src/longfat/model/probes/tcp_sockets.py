@@ -252,15 +252,15 @@ def _address(family: int, packed: memoryview) -> str:
 def _socket(message: Message) -> dict[str, Any]:
     """Return the values of a message's socket; nothing, if it has no tcp_info."""
     _, state, _, _ = _MESSAGE.unpack_from(message.body)
-    found = attributes(message.body[_MESSAGE_SIZE:])
-    if _INFO not in found:
+    values = attributes(message.body[_MESSAGE_SIZE:])
+    if _INFO not in values:
         return {}
-    name = bytes(found.get(_CONGESTION, b"")).rstrip(b"\0").decode()
+    name = bytes(values.get(_CONGESTION, b"")).rstrip(b"\0").decode()
     return {
         "state": _STATES[state] if state < len(_STATES) else "?",
         "congestion": name,
-        **_info(found[_INFO]),
-        **_memory(found.get(_MEMORY)),
+        **_info(values[_INFO]),
+        **_memory(values.get(_MEMORY)),
     }
 
 

@@ -11,8 +11,8 @@ from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Route, Switch
 from longfat.model.network.devices import device_stem
+from longfat.study.addresses import host_address, router_address
 from longfat.study.document import Scalar
-from longfat.study.network import host_address, router_address
 from longfat.study.node import Node
 
 if TYPE_CHECKING:

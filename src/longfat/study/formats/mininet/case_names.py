@@ -1,7 +1,7 @@
 """Names for the cases of a script that runs its network several times.
 
 A loop over a queue's size or a congestion control builds the same network with another value each
-time: so the value that differs is the name. Where no single value tells all runs apart, they are
+time: so the value that differs is the name. Where no single value distinguishes all runs, they are
 numbered.
 """
 

@@ -23,6 +23,7 @@ from longfat.model.network import (
     problems,
 )
 from longfat.model.typed_line import without_sudo
+from longfat.study.addresses import host_address, router_address
 from longfat.study.formats.miniedit.nodes import BACKGROUND, OPENFLOW, split_lines
 from longfat.study.formats.mininet.machine import (
     At,
@@ -34,7 +35,7 @@ from longfat.study.formats.mininet.machine import (
     printable,
 )
 from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
-from longfat.study.network import host_address, name_problem, router_address
+from longfat.study.network import name_problem
 
 if TYPE_CHECKING:
     from longfat.study.formats.mininet import machine

@@ -30,6 +30,7 @@ from longfat.model.network import (
 from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.typed_line import NotUnderstoodError
+from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.formats.mininet.case_names import case_names
 from longfat.study.formats.mininet.helpers import helper_files, mentioned
@@ -46,7 +47,6 @@ from longfat.study.formats.mininet.network import Reader, with_safe_names
 from longfat.study.formats.mininet.schedule import schedule_of
 from longfat.study.formats.mininet.shaping import BOUNDARY_LINE, as_mininet_shapes
 from longfat.study.formats.mininet.traffic import FOLDER, Traffic, traffic_of
-from longfat.study.network import host_address, route_target, router_address
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -234,8 +234,7 @@ def iperf_values(
     if args:
         values["args"] = tuple(args)
     if both in ("", "-r", "--tradeoff"):
-        one = [values]
-        return ([values, {**values, "reverse": True}] if both else one), target, notes
+        return ([values, {**values, "reverse": True}] if both else [values]), target, notes
     return [values, {**values, "reverse": not values.get("reverse", False)}], target, notes
 
 

@@ -186,15 +186,15 @@ class _Reader:
             key = text if not text.startswith("the ") else re.sub(r"_\d+(?=$| )", "", text)
             notes.setdefault((action.at, key), []).append((action, text))
         order = {id(action): index for index, action in enumerate(self._schedule.actions)}
-        found = []
+        ordered = []
         for (at, key), noted in notes.items():
             first, text = noted[0]
             who = first.node or "root"
             more = f" and {len(noted) - 1} more" if len(noted) > 1 else ""
             text = f"{key}, ..." if more and key != text else text
-            found.append((order.get(id(first), 0), (at, f"{who}: `{first.line}`{more}: {text}")))
-        found.sort(key=lambda one: (one[1][0], one[0]))
-        return tuple(note for _, note in found)
+            ordered.append((order.get(id(first), 0), (at, f"{who}: `{first.line}`{more}: {text}")))
+        ordered.sort(key=lambda note: (note[1][0], note[0]))
+        return tuple(note for _, note in ordered)
 
     def _note(self, action: Action, text: str) -> None:
         self._notes.append((action, text))
