@@ -31,14 +31,8 @@ from longfat.model.network.ends import cut_links
 from longfat.model.network.impairments import UNIMPAIRED
 from longfat.model.network.model import VLAN
 from longfat.model.trace_models import MODELS
-from longfat.study.network import (
-    host_address,
-    interface_address,
-    name_problem,
-    read_section,
-    route_target,
-    router_address,
-)
+from longfat.study.addresses import host_address, interface_address, route_target, router_address
+from longfat.study.network import name_problem, read_section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,10 +10,9 @@ the direction towards it, which replace them one by one.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,26 +22,29 @@ from longfat.model.fields import fields_of, read_fields
 from longfat.model.network import (
     ROOT_NAMESPACE,
     TIMING_KEYS,
-    Bond,
     Host,
     Link,
     LinkImpairments,
     Network,
     Problem,
-    Route,
     Switch,
-    Tunnel,
     VlanAddress,
     problems,
 )
 from longfat.model.network.devices import MAX_NODE_NAME_LENGTH
 from longfat.model.network.model import VLAN
-from longfat.model.network.slaac import SLAAC
+from longfat.study.addresses import (
+    read_address,
+    read_ends,
+    read_interface_address,
+    read_routes,
+)
 from longfat.study.document import parse_document
 from longfat.study.file_reader import no_files
 from longfat.study.files import Images, Traces
 from longfat.study.node import Node
 from longfat.study.timing import read_testbed, read_timing
+from longfat.study.virtual_links import read_bond, read_tunnel
 
 _NODE_NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NODE_NAME_LENGTH - 1}}}")
 
@@ -307,7 +309,7 @@ def read_link(node: Node, names: Iterable[str], *, traces: Traces) -> Link:
     fields = parts[2].fields("a link's properties", allowed=_LINK_FIELDS, collect_errors=True)
     a_to_b, b_to_a = read_directions(fields, (a, b), traces=traces)
     given = fields.get("addresses")
-    addresses = _read_ends(given, (a, b), "addresses by end") if given is not None else {}
+    addresses = read_ends(given, (a, b), "addresses by end") if given is not None else {}
     return Link(
         a=a,
         b=b,
@@ -348,96 +350,6 @@ def _in_vlans(node: Node | None) -> tuple[VlanAddress, ...]:
     return tuple(addresses)
 
 
-_TUNNEL = "a tunnel as [HOST, HOST, {kind: gre, addresses: {HOST: ADDRESS, HOST: ADDRESS}}]"
-
-
-def read_tunnel(node: Node, hosts: Sequence[str]) -> Tunnel:
-    """Read a tunnel.
-
-    Args:
-        node: `[HOST, HOST, {PROPERTIES}]`.
-        hosts: the hosts that there are.
-
-    Raises:
-        InputError: an end is no host, or a property is missing or wrong.
-    """
-    parts = node.sequence(_TUNNEL)
-    if len(parts) != 3 or not parts[2].is_mapping:
-        raise node.error(f"a tunnel has two hosts and its properties: write {_TUNNEL}")
-    a, b = (end.line("a host's name") for end in parts[:2])
-    for end, name in zip(parts, (a, b), strict=False):
-        if name not in hosts:
-            raise end.error(
-                f"there is no host {name!r}{nearest(name, hosts)} (there are: {listed(hosts)})"
-            )
-    if a == b:
-        raise node.error(f"the tunnel leads from {a} to itself")
-    declared = fields_of(Tunnel)
-    allowed = (*declared, "addresses", "endpoints")
-    fields = parts[2].fields("a tunnel's properties", allowed=allowed, collect_errors=True)
-    for key in ("kind", "addresses"):
-        if key not in fields:
-            raise parts[2].error(f"the tunnel has no {key}: write {_TUNNEL}")
-    addresses = _read_ends(fields["addresses"], (a, b), "addresses by end")
-    for name in (a, b):
-        if name not in addresses:
-            raise fields["addresses"].error(f"{name} has no address in the tunnel: write one")
-    given = fields.get("endpoints")
-    endpoints = {} if given is None else _read_ends(given, (a, b), "outer addresses by end")
-    outer = {name: _read_endpoint(endpoint) for name, endpoint in endpoints.items()}
-    return Tunnel(
-        a=a,
-        b=b,
-        a_address=read_address(addresses[a]),
-        b_address=read_address(addresses[b]),
-        a_endpoint=outer.get(a),
-        b_endpoint=outer.get(b),
-        **read_fields(Tunnel, fields),
-    )
-
-
-_BOND = "a bond as [NODE, NODE, {mode: 802.3ad}], or [HOST, [SWITCH, SWITCH], {mode: ...}]"
-
-
-def read_bond(node: Node, names: Sequence[str]) -> Bond:
-    """Read a bond.
-
-    Args:
-        node: `[NODE, NODE, {PROPERTIES}]` or `[HOST, [SWITCH, SWITCH], {PROPERTIES}]`.
-        names: the nodes that there are.
-
-    Raises:
-        InputError: an end does not exist, or a property is missing or wrong.
-    """
-    parts = node.sequence(_BOND)
-    if len(parts) != 3 or not parts[2].is_mapping:
-        raise node.error(f"a bond has two ends and its properties: write {_BOND}")
-    several = parts[1].sequence("switches") if parts[1].is_sequence else [parts[1]]
-    ends = [end.line("a node's name") for end in (parts[0], *several)]
-    for end, name in zip((parts[0], *several), ends, strict=True):
-        if name not in names:
-            raise end.error(
-                f"there is no node {name!r}{nearest(name, names)} (there are: {listed(names)})"
-            )
-        if ends.count(name) > 1:
-            raise end.error(f"{name} is written twice: a bond leads from one node to others")
-    if len(ends) < 2:
-        raise parts[1].error(f"there is no node at the other end: write {_BOND}")
-    allowed = fields_of(Bond)
-    fields = parts[2].fields("a bond's properties", allowed=allowed, collect_errors=True)
-    if "mode" not in fields:
-        raise parts[2].error(f"the bond has no mode: write {_BOND}")
-    return Bond(a=ends[0], peers=tuple(ends[1:]), **read_fields(Bond, fields))
-
-
-def _read_endpoint(node: Node) -> str:
-    text = node.line("an address of the host, without prefix length")
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        raise node.error(f"{text!r} is not an address, such as 10.0.0.1") from None
-
-
 def read_directions(
     fields: Mapping[str, Node], ends: tuple[str, str], *, traces: Traces | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -456,7 +368,7 @@ def read_directions(
         InputError: a property is wrong, or is one towards another node.
     """
     both = _read_impairments(fields, traces)
-    to = _read_ends(fields["to"], ends, "properties by end") if "to" in fields else {}
+    to = read_ends(fields["to"], ends, "properties by end") if "to" in fields else {}
     towards = {
         end: _read_impairments(
             value.fields("properties of one direction", allowed=_IMPAIRMENTS), traces
@@ -465,15 +377,6 @@ def read_directions(
     }
     a, b = ends
     return {**both, **towards.get(b, {})}, {**both, **towards.get(a, {})}
-
-
-def _read_ends(node: Node, ends: tuple[str, str], what: str) -> dict[str, Node]:
-    values = {}
-    for key, value in node.items(what):
-        if key.text not in ends:
-            raise value.error(f"{key.text!r} is no end of this link: write {ends[0]} or {ends[1]}")
-        values[key.text] = value
-    return values
 
 
 def _read_impairments(fields: Mapping[str, Node], traces: Traces | None) -> dict[str, Any]:
@@ -495,132 +398,3 @@ def _read_impairments(fields: Mapping[str, Node], traces: Traces | None) -> dict
             )
         values["trace"] = traces.path(given["trace"])
     return values
-
-
-# Addresses and routes.
-
-
-def read_address(node: Node) -> str:
-    """Read the address of an interface, with its prefix length.
-
-    Returns:
-        The address in its canonical form.
-
-    Raises:
-        InputError: it is none, or none that a host can have.
-    """
-    text = node.line("an address with its prefix length (such as 10.0.0.1/8)")
-    try:
-        return host_address(text)
-    except InputError as error:
-        raise node.error(error.message) from None
-
-
-def read_interface_address(node: Node) -> str:
-    """Read the address of a link's interface: one as `read_address` does, or `slaac`.
-
-    Raises:
-        InputError: it is neither.
-    """
-    text = node.line("an address with its prefix length (such as 10.0.0.1/8), or slaac")
-    try:
-        return interface_address(text)
-    except InputError as error:
-        raise node.error(error.message) from None
-
-
-def interface_address(text: str) -> str:
-    """Return an address in its canonical form, or `slaac`; see `read_interface_address`."""
-    return text if text == SLAAC else host_address(text)
-
-
-def host_address(text: str) -> str:
-    """Return the address of an interface in its canonical form; see `read_address`."""
-    if text == SLAAC:
-        raise InputError(
-            "only a link's interface without VLANs takes its address by SLAAC: write an address"
-        )
-    address, slash, prefix = text.partition("/")
-    if not slash:
-        raise InputError(f"{text!r} has no prefix length: write it as {text}/8 or the like")
-    if not re.fullmatch(r"[0-9]{1,3}", prefix) or "%" in address:
-        raise InputError(f"{text!r} is not an address with a prefix length, such as 10.0.0.1/8")
-    try:
-        interface = ipaddress.ip_interface(text)
-    except ValueError as error:
-        raise InputError(f"{text!r} is not an address: {error}") from None
-    ip = interface.ip
-    if ip.is_multicast or ip.is_unspecified or ip.is_loopback:
-        raise InputError(f"{text!r} cannot be a host's own address")
-    single = interface.network.prefixlen >= interface.network.max_prefixlen - 1
-    if ip.version == 4 and not single:
-        if ip == interface.network.network_address:
-            raise InputError(f"{text!r} is the address of the network itself, not of a host")
-        if ip == interface.network.broadcast_address:
-            raise InputError(f"{text!r} is the network's broadcast address, not a host's")
-    return str(interface)
-
-
-def read_routes(node: Node) -> tuple[Route, ...]:
-    """Read static routes: networks, or `default`, with the next router or a list of them.
-
-    Raises:
-        InputError: a network or address is none, or a network is written twice.
-    """
-    routes: dict[str, Route] = {}
-    for key, value in node.items("routes (such as {default: 10.0.0.254})"):
-        try:
-            to = route_target(key.text)
-        except InputError as error:
-            raise InputError(error.message, place=key.place) from None
-        if to in routes:
-            raise InputError(f"the network {to} is written twice here", place=key.place)
-        routes[to] = _read_route(to, value)
-    return tuple(routes.values())
-
-
-def _read_route(to: str, node: Node) -> Route:
-    several = node.sequence("addresses of routers") if node.is_sequence else [node]
-    hops: list[str] = []
-    for hop in several:
-        try:
-            address = router_address(hop.line("the address of a router"))
-        except InputError as error:
-            raise hop.error(error.message) from None
-        if address in hops:
-            raise hop.error(f"the router {address} is written twice here")
-        hops.append(address)
-    if not hops:
-        raise node.expected("the address of a router, or a list of them")
-    return Route(to=to, via=hops[0], others=tuple(hops[1:]))
-
-
-def route_target(text: str) -> str:
-    """Return a network in its canonical form, or `default`.
-
-    Raises:
-        InputError: it is neither.
-    """
-    if text == "default":
-        return text
-    address, slash, prefix = text.partition("/")
-    if not slash or not re.fullmatch(r"[0-9]{1,3}", prefix) or "%" in address:
-        raise InputError(f"{text!r} is not a network, such as 10.1.0.0/16, or default")
-    try:
-        return str(ipaddress.ip_network(text))
-    except ValueError as error:
-        raise InputError(f"{text!r} is not a network: {error}") from None
-
-
-def router_address(text: str) -> str:
-    """Return the address of a router, without prefix length, in its canonical form.
-
-    Raises:
-        InputError: it is no address.
-    """
-    if "%" not in text and "/" not in text:
-        try:
-            return str(ipaddress.ip_address(text))
-        except ValueError:
-            pass
-    raise InputError(f"{text!r} is not the address of a router, such as 10.0.0.254")
