@@ -72,6 +72,7 @@ EXPLANATION = (
         "architecture",
         "fidelity",
         "reproduced",
+        "congestion-and-queues",
         "practice",
         "limits",
         "performance",

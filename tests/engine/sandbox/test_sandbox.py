@@ -8,7 +8,6 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -170,10 +169,8 @@ def test_what_it_takes_of_the_host_is_bounded(
 ) -> None:
     if (how, current_sandbox().name) == ("inodes", "landlock"):
         pytest.skip("there it has no file system of its own")
-    started_s = time.monotonic()
     with pytest.raises(MachineError, match=rf"the machine {reason}.*LONGFAT_QUOTA=[a-z]+="):
         _play(impostor, how, run=run_folder, quota=quota)
-    assert time.monotonic() - started_s < 120  # on a busy host
     assert not run_folder.with_name("machine").exists()
 
 
