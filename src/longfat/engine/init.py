@@ -6,7 +6,7 @@ whether it is as old as the source, must not matter, but it would: a lookup
 that fails takes a microsecond of virtual time, by which all that follows comes later.
 An installation may also belong to another user, so that no bytecode can be stored.
 
-Beside it are programs for a machine's users, in `longfat/guest/bin`.
+Beside it are programs for a machine's users, in `longfat/guest/bin` and `longfat/guest/substitutes`.
 
 Experiments boot `longfat.guest.main`. A subpackage of `longfat.guest` is another
 program for other kinds of machines, which experiments do not see: `part` names it.
@@ -130,7 +130,7 @@ def _cached(part: str) -> Path | None:
 
 def _sources(part: str) -> dict[str, Path]:
     """Return the modules, and the programs for users, by their paths in the package."""
-    paths = sorted([*_SOURCES.glob("*.py"), *_SOURCES.glob("bin/*")])
+    paths = sorted([*_SOURCES.glob("*.py"), *_SOURCES.glob("bin/*"), *_SOURCES.glob("substitutes/*")])
     if part:
         paths += sorted((_SOURCES / part).glob("*.py"))
     return {path.relative_to(_SOURCES).as_posix(): path for path in paths}

@@ -52,6 +52,9 @@ TRAFFIC_START_S = 2.0
 ENVIRONMENT = {
     "PATH": GUEST_PATH,
     "HOME": "/tmp",
+    "USER": "root",
+    "LOGNAME": "root",
+    "SHELL": "/bin/bash",
     "LC_ALL": "C",
     "TZ": "UTC",
     "TERM": "dumb",

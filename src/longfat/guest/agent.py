@@ -54,7 +54,7 @@ from signal import SIGCHLD, SIGINT, set_wakeup_fd
 from signal import signal as set_handler
 
 from longfat.guest import system
-from longfat.guest.batches import flush_link_watch, run_batches
+from longfat.guest.batches import do_plain, flush_link_watch, run_batches
 from longfat.guest.command import Command, CommandRejected
 from longfat.guest.files import put_files
 from longfat.guest.host_channel import Line
@@ -161,6 +161,7 @@ class Agent:
         if not self._had_command:
             self._had_command = True
             system.sync_link_changes()
+            do_plain(["link set lo up"])
         try:
             command = Command(process, order, nodes=self._nodes)
         except CommandRejected as rejected:

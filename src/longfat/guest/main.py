@@ -37,6 +37,8 @@ def main(modules: "Modules") -> None:
         os.environ.update(orders["environment"])
         if serves:
             system.set_host_boundary(orders["host_boundary"])
+            mounts.mount_cgroups()
+            mounts.show_configuration()
             mounts.make_writable(orders["folders"])
             room.serve()
         room.run_job(orders)

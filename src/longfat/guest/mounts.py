@@ -25,13 +25,23 @@ HOME = f"{_RUN}/longfat"
 _LAYERS = "/run/layers"
 
 PROGRAMS = f"{HOME}/guest/longfat/guest/bin"
-"""Programs of ours for those who use the machine: `sudo` and `su`."""
+"""Programs of ours for those who use the machine, such as `sudo`. The host's own, if it has them,
+do not work in a machine."""
+
+SUBSTITUTES = f"{HOME}/guest/longfat/guest/substitutes"
+"""Programs of ours where the host has none of that name, such as `ifconfig`."""
 
 TC_LIBRARY = f"{HOME}/kernel/q_wire.so"
 """The library by which `tc` reads and prints the qdisc `wire`: kernel/shims/q_wire.c."""
 
 # The first folder in which a shell looks.
 _PROGRAMS_SHOWN = "/usr/local/sbin"
+_PROGRAM_FOLDERS = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+
+_CGROUPS = "/sys/fs/cgroup"
+# The hierarchies, as systemd mounts them where version 1 is used beside version 2.
+_HIERARCHIES = ("cpu,cpuacct", "net_cls,net_prio", "freezer")
+_FOLDERS_OF_SYS = (_CGROUPS, "/sys/kernel/debug", "/sys/kernel/tracing")
 
 
 def mount_all() -> None:
@@ -45,6 +55,7 @@ def mount_all() -> None:
     system.mount("", "/", flags=system.MS_REMOUNT | system.MS_NOSUID | system.MS_RDONLY)
     system.mount("proc", "/proc", "proc")
     system.mount("sysfs", "/sys", "sysfs")
+    _mount_tracing()
     system.mount("tmpfs", "/run", "tmpfs", options="mode=755")
     os.mkdir(HOME)
     # A mount of its own and not a bind: the root's file system is read-only.
@@ -72,9 +83,84 @@ def show_programs(folder: str) -> None:
     The distribution's sudo and su need set-user-ID programs and files of PAM, which a machine
     does not have.
     """
+    lower = PROGRAMS
+    if missing := [name for name in os.listdir(SUBSTITUTES) if not _is_on_host(name)]:
+        own = f"{_RUN}/longfat-programs"
+        os.mkdir(own)
+        for name in missing:
+            os.symlink(f"{SUBSTITUTES}/{name}", f"{own}/{name}")
+        lower += f":{own}"
     # A host without that folder has no programs of ours either.
     with contextlib.suppress(OSError):
-        system.mount("overlay", folder, "overlay", options=f"lowerdir={PROGRAMS}:{folder}")
+        system.mount("overlay", folder, "overlay", options=f"lowerdir={lower}:{folder}")
+
+
+def _is_on_host(name: str) -> bool:
+    return any(os.access(f"{folder}/{name}", os.X_OK) for folder in _PROGRAM_FOLDERS)
+
+
+def _mount_tracing() -> None:
+    """Mount debugfs and tracefs."""
+    # A kernel of the user's own may lack them.
+    with contextlib.suppress(OSError):
+        system.mount("debugfs", "/sys/kernel/debug", "debugfs")
+        system.mount("tracefs", "/sys/kernel/tracing", "tracefs")
+
+
+def mount_cgroups() -> None:
+    """Mount the hierarchies of cgroups, where Mininet and libcgroup look for them.
+
+    The controllers of CPU time, of network classes and of freezing are those of version 1, and
+    the others of version 2, in `unified`. There is no controller `cpuset` in a kernel for a
+    single CPU: its folder is one in memory, in which files have no effect.
+
+    Raises:
+        OSError: the kernel was built without a controller.
+    """
+    # Mininet looks for this name in /proc/mounts.
+    system.mount("cgroup", _CGROUPS, "tmpfs", options="mode=755")
+    for controllers in _HIERARCHIES:
+        place = f"{_CGROUPS}/{controllers}"
+        os.mkdir(place)
+        system.mount("cgroup", place, "cgroup", options=controllers)
+        for name in controllers.split(","):
+            if name != controllers:
+                os.symlink(controllers, f"{_CGROUPS}/{name}")
+    os.mkdir(f"{_CGROUPS}/unified")
+    system.mount("cgroup2", f"{_CGROUPS}/unified", "cgroup2")
+    os.mkdir(f"{_CGROUPS}/cpuset")
+    system.mount("cpuset", f"{_CGROUPS}/cpuset", "tmpfs", options="mode=755")
+    for name, text in (("cpuset.cpus", "0\n"), ("cpuset.mems", "0\n"), ("tasks", "")):
+        with open(f"{_CGROUPS}/cpuset/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+
+def mount_sys() -> None:
+    """Mount a sysfs that shows the network namespace that this process is in.
+
+    What is mounted below /sys is seen in it, too: cgroups, debugfs and tracefs.
+
+    Raises:
+        OSError: the kernel refused a mount.
+    """
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+    mounted = [folder for folder in _FOLDERS_OF_SYS if os.path.ismount(folder)]
+    descriptors = [os.open(folder, flags) for folder in mounted]
+    system.mount("sysfs", "/sys", "sysfs")
+    for folder, descriptor in zip(mounted, descriptors, strict=True):
+        source = f"/proc/self/fd/{descriptor}"
+        system.mount(source, folder, flags=system.MS_BIND | system.MS_REC)
+        os.close(descriptor)
+
+
+def show_configuration() -> None:
+    """Show the kernel's configuration in /boot, where a distribution has it.
+
+    Raises:
+        OSError: the kernel refused a mount.
+    """
+    system.mount("tmpfs", "/boot", "tmpfs", options="mode=755")
+    os.symlink(f"{HOME}/kernel/config", f"/boot/config-{os.uname().release}")
 
 
 def tc_folders(root: str = "") -> list[str]:

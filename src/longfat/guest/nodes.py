@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from longfat.guest import system
+from longfat.guest import mounts, system
 from longfat.guest.script import ROOT_NAMESPACE, at_node, at_root_of
 from longfat.guest.shell import Begun, run
 
@@ -190,8 +190,7 @@ class Nodes:
             system.enter_namespace(network)
             system.unshare(system.CLONE_NEWNS)
             system.mount("", "/", flags=system.MS_SLAVE | system.MS_REC)
-            system.unmount("/sys")
-            system.mount("sysfs", "/sys", "sysfs")
+            mounts.mount_sys()
             if node in self._roots:
                 from longfat.guest.roots import mount_sys  # noqa: PLC0415  it is loaded by now
 

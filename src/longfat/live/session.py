@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 TerminalState: TypeAlias = Literal["prompt", "keys", "running"]
 """What a terminal's foreground program reads: a line that it edits, single keys, or neither."""
 
-LIVE_ENVIRONMENT = {**ENVIRONMENT, "HOME": "/root", "USER": "root", "LOGNAME": "root"}
+LIVE_ENVIRONMENT = {**ENVIRONMENT, "HOME": "/root"}
 """The default environment of a command."""
 
 # iputils ping floods while a machine's uptime is under a second; and this is a whole

@@ -27,6 +27,8 @@ _BOOT_ARGUMENTS = (
     "fb_tunnels=none",
     # It gathers randomness from the jitter of the clock, which has none: 6.12 would never finish.
     "initcall_blacklist=jent_mod_init",
+    # Traces of events: see kernel/patches/all/85-trace-clock.patch.
+    "trace_clock=virtual",
 )
 
 

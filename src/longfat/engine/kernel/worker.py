@@ -119,7 +119,7 @@ def _take(job: Job, twin: manifest.Manifest) -> _Made:
     in_source, _ = split_variant(twin.release)
     check_release(in_source, version=job.version, source=Path(job.source))
     product = Path(job.scratch) / PRODUCT
-    for name in ("linux", "config"):
+    for name in ("linux", "config", "modules.builtin"):
         shutil.copy(Path(job.twin) / name, product / name)
     found = steps.RejectedAnswers(unknown=twin.unknown_answers, refused=twin.refused_answers)
     return _Made(twin.release, found, twin.lines)
@@ -171,6 +171,8 @@ def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
     )
     shutil.copy(tree / "linux", product / "linux")
     shutil.copy(tree / ".config", product / "config")
+    # `modprobe` of a machine succeeds for what is in it.
+    shutil.copy(tree / "modules.builtin", product / "modules.builtin")
     release = (tree / "include/config/kernel.release").read_text("utf-8").strip()
     return _Made(release, found, lines)
 

@@ -70,7 +70,7 @@ _SHOWN_OF_ETC = (
 
 # The guest mounts something over some of them, or writes into a layer above them.
 _EMPTY = (
-    *("dev", "home", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp"),
+    *("boot", "dev", "home", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp"),
     *("var", "var/cache", "var/lib", "var/log", "var/spool", "var/tmp"),
 )
 

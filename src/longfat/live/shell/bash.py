@@ -93,7 +93,7 @@ def environment(node: str, *, term: str | None = None) -> dict[str, str]:
         node: the node of the shell.
         term: the kind of its terminal, if it has one.
     """
-    own = {"LONGFAT_NODE": node, "SHELL": "/bin/bash", "PATH": SEARCH_PATH}
+    own = {"LONGFAT_NODE": node, "PATH": SEARCH_PATH}
     if term is not None:
         # A user may type non-ASCII characters.
         own |= {"TERM": term, "LC_ALL": "C.UTF-8"}
