@@ -130,7 +130,9 @@ def _cached(part: str) -> Path | None:
 
 def _sources(part: str) -> dict[str, Path]:
     """Return the modules, and the programs for users, by their paths in the package."""
-    paths = sorted([*_SOURCES.glob("*.py"), *_SOURCES.glob("bin/*"), *_SOURCES.glob("substitutes/*")])
+    paths = sorted(
+        [*_SOURCES.glob("*.py"), *_SOURCES.glob("bin/*"), *_SOURCES.glob("substitutes/*")]
+    )
     if part:
         paths += sorted((_SOURCES / part).glob("*.py"))
     return {path.relative_to(_SOURCES).as_posix(): path for path in paths}

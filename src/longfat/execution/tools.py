@@ -61,8 +61,9 @@ PACKAGES = {
 
 PACKAGE = Path(longfat.__file__).resolve().parent
 DECIDING = (
-    *("guest/*.py", "guest/bin/*", "engine/machine/*.py", "engine/images/*.py"),
-    *("engine/sandbox/*.py", "engine/sandbox/root/*/*"),
+    *("guest/*.py", "guest/bin/*", "guest/substitutes/*"),
+    *("engine/machine/*.py", "engine/images/*.py"),
+    *("engine/sandbox/*.py", "engine/sandbox/root/**/*"),
     *("model/*.py", "model/network/*.py", "model/probes/*.py", "model/traffic/*.py"),
     *("model/flow_path/*.py", "theory/*.py"),
     *("engine/init.py", "engine/guest_modules.py", "engine/packages.py"),
@@ -115,7 +116,8 @@ def own_tool() -> Tool:
         HostError: a file of it cannot be read.
     """
     digest = hashlib.sha256()
-    for path in sorted(path for room in DECIDING for path in PACKAGE.glob(room)):
+    paths = (path for pattern in DECIDING for path in PACKAGE.glob(pattern))
+    for path in sorted(path for path in paths if path.is_file()):
         digest.update(f"{path.relative_to(PACKAGE)}\0{_file_digest(path)}\n".encode())
     return Tool(version=__version__, digest=digest.hexdigest())
 

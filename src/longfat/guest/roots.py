@@ -25,6 +25,8 @@ ROOTS = "/run/roots"
 
 _LAYERS = f"{ROOTS}/.layers"
 _SHELL = "/bin/sh"
+# Of `mounts.PROGRAMS`, those that are of use with an image's own files.
+_PROGRAMS = ("su", "sudo")
 _NEEDS_SHELL = frozenset(";&|$`(){}<>*?!#~\n")
 # Folders that a host has whatever its image holds, with their modes.
 _FOLDERS = (
@@ -65,7 +67,7 @@ def make_root(order: dict[str, Any]) -> None:
         with contextlib.suppress(FileNotFoundError), open(f"/etc/{name}", "rb") as file:
             content = file.read()
         write_over(f"{at}/etc/{name}", content)
-    for name in os.listdir(mounts.PROGRAMS):
+    for name in _PROGRAMS:
         with open(f"{mounts.PROGRAMS}/{name}", "rb") as file:
             content = file.read()
         for folder in ("usr/bin", "bin"):  # not where a link leads: it may lead elsewhere

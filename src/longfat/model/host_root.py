@@ -65,8 +65,8 @@ class HostRoot:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """The variables by their names."""
-        return dict(text.split("=", 1) for text in self.environment)
+        """The variables by their names; an image need have no other shell than `sh`."""
+        return {"SHELL": "/bin/sh", **dict(text.split("=", 1) for text in self.environment)}
 
     def runs(self, argv: Sequence[str]) -> bool:
         """Return whether a command runs with this root, and not with the machine's.

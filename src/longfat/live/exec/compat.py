@@ -23,9 +23,13 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import HostError, MachineError
 from longfat.execution.tools import GUEST_PATH
+from longfat.live.programs import SEARCH_PATH, install_programs
 from longfat.model.traffic.preload import IPERF3, preload
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.live.folders import SharedFolder
     from longfat.live.session import Session
 
 _FOLDER = "/run/compat"
@@ -49,9 +53,15 @@ exec {program} "$@"
 """
 
 
+# The program that it replaces listens at another port than Open vSwitch's, unless one is given.
 _CONTROLLER = """\
 #!/bin/sh
 [ "$1" != -v ] || shift  # it would write down every packet
+for argument; do
+    shift
+    [ "$argument" != ptcp: ] || argument=ptcp:6633
+    set -- "$@" "$argument"
+done
 exec {program} "$@"
 """
 
@@ -62,8 +72,12 @@ _IPERF3 = """\
 """
 
 
-def install_shims(session: Session) -> dict[str, str]:
-    """Install the required shims in a machine.
+def install_shims(session: Session, folders: Sequence[SharedFolder]) -> dict[str, str]:
+    """Install the required shims and longfat's programs in a machine.
+
+    Args:
+        session: the machine, which sees `longfat.live.programs.package_folders`.
+        folders: the folders of the user's computer in which the command works.
 
     Returns:
         The environment variables that a command needs to find them.
@@ -78,14 +92,13 @@ def install_shims(session: Session) -> dict[str, str]:
     controller = shutil.which("ovs-testcontroller", path=GUEST_PATH) if has_mininet else None
     if controller is not None and shutil.which("controller", path=GUEST_PATH) is None:
         stand_ins["controller"] = _CONTROLLER.format(program=controller)
-    if not stand_ins:
-        return {}
     task = session.start(["mkdir", _FOLDER])
     session.run_until(ended=[task])
     session.forget(task)
     for name, text in stand_ins.items():
         session.write_file(f"{_FOLDER}/{name}", text.encode(), mode=0o755)
-    return {"PATH": f"{_FOLDER}:{GUEST_PATH}"}
+    install_programs(session, folders)
+    return {"PATH": f"{_FOLDER}:{SEARCH_PATH}"}
 
 
 _PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vsctl", "ovs-vswitchd")

@@ -17,6 +17,7 @@ from longfat.live.exec.pipes import (
     run_by_pipes,
     run_typed,
 )
+from longfat.live.programs import package_folders
 from longfat.live.session import Session
 
 if TYPE_CHECKING:
@@ -68,13 +69,14 @@ def execute(order: Order) -> Ending:
         kernel=order.kernel,
         seed=order.seed,
         memory_bytes=order.memory_bytes,
-        folders=order.folders,
+        folders=(*package_folders(), *order.folders),
         host_boundary=order.host_boundary,
         stall_cpu_s=order.stall_cpu_s,
     ) as session:
         if order.open_vswitch:
             start_open_vswitch(session)
-        order = replace(order, environment={**install_shims(session), **order.environment})
+        shims = install_shims(session, order.folders)
+        order = replace(order, environment={**shims, **order.environment})
         if order.factor is not None:
             session.set_pace(Pace(factor=order.factor, from_s=session.now_s))
         from_ns, from_s = session.now_ns, time.monotonic()

@@ -5,7 +5,6 @@ that attach to it; each of them has a bash of the guest, at root or at a
 host. Time is stopped while all of these wait at their prompts.
 
 * `opening`: opens a live network by name
-* `programs`: the programs for people that a shell has in addition
 * `work_folder`: the folder of the host where a shell begins
 * `bash`, `shell.bash`: the start-up file, scripts, and what a shell reports by its output
 * `server`: the session's process: its terminals, connections, and when time passes

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.engine.machine.pace import MAX_FACTOR, MIN_FACTOR
+from longfat.live.programs import SEARCH_PATH
 from longfat.live.session import LIVE_ENVIRONMENT
-from longfat.live.shell.programs import SEARCH_PATH
 from longfat.live.shell.work_folder import HOME
 from longfat.live.task import RejectedError
 from longfat.model.network import ROOT_NAMESPACE

@@ -9,7 +9,7 @@ from longfat.common.suggest import listed, nearest
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.live.network import Network
-from longfat.live.shell.programs import install_programs, package_folders
+from longfat.live.programs import install_programs, package_folders
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, LinkImpairments, Switch
 from longfat.model.network import Network as Model

@@ -9,6 +9,6 @@ They are called as the programs of the labs' own virtual machine, and have the s
 * `paths`: which folders of the machine are folders of the user's computer
 
 Everything that they read may have been written by the machine's guest, so nothing of it is
-parsed by a process outside of the sandbox. `longfat.live.shell.programs` puts them into
+parsed by a process outside of the sandbox. `longfat.live.programs` puts them into
 a machine.
 """

@@ -17,7 +17,7 @@ from longfat.common.suggest import listed
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.runs import FlowTime
 from longfat.live import Network
-from longfat.live.shell.programs import install_programs, package_folders
+from longfat.live.programs import install_programs, package_folders
 from longfat.live.shell.server import SKIP_KEY
 from longfat.model.flow_path import queue_limits
 from longfat.model.network import ROOT_NAMESPACE
