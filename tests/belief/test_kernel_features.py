@@ -300,3 +300,32 @@ def test_7_2_has_dualpi2(boot: Boot) -> None:
     said = boot(kernels.find("7.2"), f"{HOSTS}{lines}\n{ping}")
     assert "qdisc dualpi2" in said, said
     assert "1 received" in said, said
+
+
+# A process that reads the clock over and over uses CPU time, 256 ns a reading, and counts how often
+# it could in a second.
+SPINNING = """
+mkdir -p /tmp/cg
+mount -t cgroup -o cpu,cpuacct none /tmp/cg
+mkdir /tmp/cg/tenth
+echo 100000 > /tmp/cg/tenth/cpu.cfs_period_us
+echo 10000 > /tmp/cg/tenth/cpu.cfs_quota_us
+echo $$ > /tmp/cg/tenth/tasks
+cat > /tmp/spin.py <<'X'
+import time
+start, number = time.monotonic(), 0
+while time.monotonic() - start < 1:
+    number += 1
+print(number)
+X
+chrt -r 10 python3 /tmp/spin.py
+chrt -o 0 python3 /tmp/spin.py
+"""
+
+
+def test_a_quota_limits_what_uses_cpu_time_under_the_ordinary_scheduler(
+    boot: Boot, each_kernel: Kernel
+) -> None:
+    real_time, ordinary = map(int, boot(each_kernel, SPINNING).split())
+    assert real_time > 3_000_000
+    assert ordinary < real_time / 5

@@ -6,7 +6,7 @@ whether it is as old as the source, must not matter, but it would: a lookup
 that fails takes a microsecond of virtual time, by which all that follows comes later.
 An installation may also belong to another user, so that no bytecode can be stored.
 
-Beside it are programs for a machine's users, in `longfat/guest/bin` and `longfat/guest/substitutes`.
+Beside it are programs for a machine's users, in `bin` and `substitutes` of `longfat/guest`.
 
 Experiments boot `longfat.guest.main`. A subpackage of `longfat.guest` is another
 program for other kinds of machines, which experiments do not see: `part` names it.

@@ -30,7 +30,7 @@ def main(modules: "Modules") -> None:
         for module in orders.get("modules", ()):
             modules.load(module)
         modules.close()
-        mounts.mount_all()
+        mounts.mount_all(substitutes=serves)
         shared.allow_congestion_controls()
         shared.open_limits()
         os.environ.clear()

@@ -44,8 +44,12 @@ _HIERARCHIES = ("cpu,cpuacct", "net_cls,net_prio", "freezer")
 _FOLDERS_OF_SYS = (_CGROUPS, "/sys/kernel/debug", "/sys/kernel/tracing")
 
 
-def mount_all() -> None:
+def mount_all(*, substitutes: bool) -> None:
     """Mount everything.
+
+    Args:
+        substitutes: show `SUBSTITUTES`. Looking for the host's own takes a microsecond of virtual
+            time for each folder without them, so the results of cases would depend on the host.
 
     Raises:
         OSError: the kernel refused a mount.
@@ -62,7 +66,7 @@ def mount_all() -> None:
     system.mount("longfat", HOME, "hostfs", options=HANDOVER)
     for place in ("/tmp", "/var/tmp", "/dev/shm"):
         _memory_over(place)
-    show_programs(_PROGRAMS_SHOWN)
+    _show_programs(_PROGRAMS_SHOWN, substitutes=substitutes)
     _show_tc_library()
     if not os.path.isdir("/dev/pts"):
         os.mkdir("/dev/pts")
@@ -77,14 +81,15 @@ def link_descriptors() -> None:
         os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")
 
 
-def show_programs(folder: str) -> None:
+def _show_programs(folder: str, *, substitutes: bool) -> None:
     """Show `PROGRAMS` in a folder of the host's, beside what is in it.
 
     The distribution's sudo and su need set-user-ID programs and files of PAM, which a machine
     does not have.
     """
     lower = PROGRAMS
-    if missing := [name for name in os.listdir(SUBSTITUTES) if not _is_on_host(name)]:
+    names = os.listdir(SUBSTITUTES) if substitutes else ()
+    if missing := [name for name in names if not _is_on_host(name)]:
         own = f"{_RUN}/longfat-programs"
         os.mkdir(own)
         for name in missing:

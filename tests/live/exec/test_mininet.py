@@ -130,6 +130,55 @@ def test_a_script_that_miniedit_exports(tmp_path: Path) -> None:
     assert "2 packets transmitted, 2 received, 0% packet loss" in said
 
 
-def test_cpu_limits_are_refused_and_not_ignored() -> None:
-    said = run("--ovs", "--", "sh", "-c", "mn --host cfs,cpu=0.5 --test pingall || true")
-    assert "cgroups not mounted" in said
+def test_hosts_with_cpu_limits() -> None:
+    said = run("--ovs", "--", "mn", "--host", "cfs,cpu=0.5", "--test", "pingall")
+    assert "h1 (cfs 50000/100000us)" in said
+    assert "*** Results: 0% dropped (2/2 received)" in said
+
+
+LIMITED = """\
+from mininet.net import Mininet
+from mininet.node import CPULimitedHost, OVSBridge
+from mininet.topo import SingleSwitchTopo
+
+net = Mininet(topo=SingleSwitchTopo(1), host=CPULimitedHost, switch=OVSBridge, controller=None)
+net.start()
+h1 = net.get("h1")
+h1.setCPUFrac(0.1)
+h1.setCPUs(0)
+print(h1.popen("cat /proc/self/cgroup | grep -o 'cpu.*'", shell=True).communicate()[0].decode())
+print(open("/sys/fs/cgroup/cpuset/h1/cpuset.cpus").read())
+net.stop()
+print(h1.cgroupDel())
+"""
+
+
+def test_limited_hosts_are_in_groups_and_their_processes_too(tmp_path: Path) -> None:
+    (tmp_path / "limited.py").write_text(LIMITED)
+    said = run("--ovs", "--bind", ".", "--", "python3", "limited.py", cwd=tmp_path)
+    assert said.split() == ["cpu,cpuacct:/h1", "0", "True"]
+
+
+NAT = """\
+from mininet.net import Mininet
+from mininet.node import OVSBridge
+from mininet.topo import SingleSwitchTopo
+
+net = Mininet(topo=SingleSwitchTopo(2), switch=OVSBridge, controller=None)
+net.addNAT().configDefault()
+net.start()
+print(open("/etc/network/interfaces").read().splitlines()[-1])
+print("lost:", net.pingAll())
+net.stop()
+"""
+
+
+def test_a_nat_notes_its_interface(tmp_path: Path) -> None:
+    (tmp_path / "nat.py").write_text(NAT)
+    said = run("--ovs", "--bind", ".", "--", "python3", "nat.py", cwd=tmp_path)
+    assert said.splitlines() == ["iface nat0-eth0 inet manual", "lost: 0.0"]
+
+
+def test_a_bare_ptcp_is_the_reference_controllers_port() -> None:
+    line = "controller ptcp: & sleep 1; ss -Htln | grep -o '0.0.0.0:6[0-9]*'; kill $!"
+    assert run("--ovs", "--", "sh", "-c", line) == "0.0.0.0:6633\n"
