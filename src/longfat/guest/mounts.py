@@ -44,7 +44,7 @@ _HIERARCHIES = ("cpu,cpuacct", "net_cls,net_prio", "freezer")
 _FOLDERS_OF_SYS = (_CGROUPS, "/sys/kernel/debug", "/sys/kernel/tracing")
 
 
-def mount_all(*, substitutes: bool) -> None:
+def mount_all(*, substitutes: bool = False) -> None:
     """Mount everything.
 
     Args:
