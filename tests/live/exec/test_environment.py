@@ -132,7 +132,7 @@ SUBSTITUTES = """
 bin={bin}
 ip link add v0 type veth peer name v1
 $bin/ifconfig v0 10.3.0.1 netmask 255.255.255.0 mtu 1400; $bin/ifconfig v1 up
-$bin/ifconfig v0 add 10.3.9.1/16; $bin/ifconfig v0 hw ether 02:00:00:00:00:07
+$bin/ifconfig v0 inet6 add fc00::1/64; $bin/ifconfig v0 hw ether 02:00:00:00:00:07
 /usr/sbin/ip -br addr show v0 | cut -c-60; cat /sys/class/net/v0/address
 $bin/ifconfig v0 | sed 's/ ([^)]* .*B)$//'
 $bin/route add default gw 10.3.0.2; $bin/route add -host 10.5.0.1 v0
