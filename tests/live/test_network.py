@@ -402,6 +402,9 @@ def test_hosts_find_loopback_cgroups_and_an_environment(net: Network) -> None:
     assert "UP,LOWER_UP" in h1.run("ip link show lo").stdout
     assert "UP,LOWER_UP" in net.run("ip link show lo").stdout
     assert h1.run("cat /sys/fs/cgroup/cpu/cpu.cfs_period_us").stdout == "100000\n"
-    assert h1.run("ls -d /sys/class/net/h1-eth0 /sys/class/net/s1").stdout == "/sys/class/net/h1-eth0\n"
+    assert (
+        h1.run("ls -d /sys/class/net/h1-eth0 /sys/class/net/s1").stdout
+        == "/sys/class/net/h1-eth0\n"
+    )
     assert h1.run("ls /sys/kernel/debug/tracing/events/tcp/tcp_probe").returncode == 0
     assert h1.run("echo $SHELL $USER").stdout == "/bin/bash root\n"
