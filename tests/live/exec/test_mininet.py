@@ -145,7 +145,7 @@ net = Mininet(topo=SingleSwitchTopo(1), host=CPULimitedHost, switch=OVSBridge, c
 net.start()
 h1 = net.get("h1")
 h1.setCPUFrac(0.1)
-h1.setCPUs(0)
+h1.setCPUs(1)
 print(h1.popen("cat /proc/self/cgroup | grep -o 'cpu.*'", shell=True).communicate()[0].decode())
 print(open("/sys/fs/cgroup/cpuset/h1/cpuset.cpus").read())
 net.stop()
@@ -156,7 +156,7 @@ print(h1.cgroupDel())
 def test_limited_hosts_are_in_groups_and_their_processes_too(tmp_path: Path) -> None:
     (tmp_path / "limited.py").write_text(LIMITED)
     said = run("--ovs", "--bind", ".", "--", "python3", "limited.py", cwd=tmp_path)
-    assert said.split() == ["cpu,cpuacct:/h1", "0", "True"]
+    assert said.split() == ["cpu,cpuacct:/h1", "1", "True"]
 
 
 NAT = """\
@@ -176,7 +176,8 @@ net.stop()
 def test_a_nat_notes_its_interface(tmp_path: Path) -> None:
     (tmp_path / "nat.py").write_text(NAT)
     said = run("--ovs", "--bind", ".", "--", "python3", "nat.py", cwd=tmp_path)
-    assert said.splitlines() == ["iface nat0-eth0 inet manual", "lost: 0.0"]
+    assert "iface nat0-eth0 inet manual\n" in said
+    assert said.endswith("lost: 0.0\n")
 
 
 def test_a_bare_ptcp_is_the_reference_controllers_port() -> None:

@@ -27,8 +27,10 @@ _PROGRAMS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 # Of the host's own: what programs look up and does not differ between two
 # installations of a distribution. Not: time zone, resolvers, sysctl settings,
-# accounts, keys, services.
+# accounts, keys, services. Patterns of glob.
 _SHOWN_OF_ETC = (
+    "ImageMagick-*",
+    "X11",
     "alternatives",
     "bash.bashrc",
     "bash_completion.d",
@@ -39,9 +41,11 @@ _SHOWN_OF_ETC = (
     "ethertypes",
     "fonts",
     "gai.conf",
+    "groff",
     "host.conf",
     "inputrc",
     "iproute2",
+    "java-*",
     "ld.so.cache",
     "ld.so.conf",
     "ld.so.conf.d",
@@ -49,6 +53,7 @@ _SHOWN_OF_ETC = (
     "magic",
     "magic.mime",
     "manpath.config",
+    "matplotlibrc",
     "mime.types",
     "networks",
     "os-release",
@@ -57,6 +62,7 @@ _SHOWN_OF_ETC = (
     "profile",
     "protocols",
     "python3",
+    "python3.*",
     "rpc",
     "services",
     "shells",
@@ -203,8 +209,7 @@ def view(own: Path, *, places: Sequence[str] = ()) -> list[Entry]:
     found += [Empty(f"/{name}") for name in _EMPTY]
     found += [Linked("/var/run", "/run"), Linked("/etc/mtab", "/proc/self/mounts")]
     found.append(Linked("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"))
-    shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
-    found += [Shown(str(path), path) for path in shown if path.exists()]
+    found += [Shown(str(path), path) for path in _shown_of_etc()]
     found += [Shown(f"/{name}", own / name) for name in _own_names()]
     found += [Shown(str(path), path) for path in _of_the_interpreter()]
     found += [Empty(place) for place in places if not is_visible(Path(place))]
@@ -224,6 +229,12 @@ def _with_folders(entries: list[Entry]) -> Iterator[Entry]:
             there.add(entry.place)
 
 
+def _shown_of_etc() -> list[Path]:
+    """Return the files and folders of /etc that exist and are shown."""
+    found = (path for name in _SHOWN_OF_ETC for path in sorted(Path("/etc").glob(name)))
+    return [path for path in found if path.exists()]
+
+
 def _of_the_interpreter() -> list[Path]:
     """Return what the interpreter needs besides the files in /usr."""
     prefixes = {Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve()}
@@ -236,5 +247,5 @@ def is_visible(path: Path) -> bool:
     """Return whether a file or folder of the host is visible to a machine by default."""
     path = path.resolve()
     tops = (Path("/usr"), *(Path("/", name) for name in _PROGRAMS), *_of_the_interpreter())
-    shown = (Path("/etc", name) for name in _SHOWN_OF_ETC)
-    return any(path.is_relative_to(top) for top in (*tops, *shown)) or path == Path("/")
+    shown = (*tops, *_shown_of_etc())
+    return any(path.is_relative_to(top) for top in shown) or path == Path("/")
