@@ -29,6 +29,11 @@
  * arrival until the thread of the stream has read it. Here a socket that another thread
  * reads is taken out of that set.
  *
+ * Reading past the end. When the other end has closed a data connection but not the control
+ * connection, the data socket stays readable, and the receiver reads nothing from it again and
+ * again. Here such a socket is taken out of the read set, and a thread that reads one waits for
+ * a millisecond each time.
+ *
  * Reading what is not there. The receiver fills a block of 128 KB by as many
  * reads as it takes: after one that was not filled it reads once more, to be
  * told that there is nothing. Here it is told so without asking; after the next
@@ -87,11 +92,12 @@ static int control = -1;
 enum { NOT_KNOWN, ONE, SEVERAL };
 static int streams;
 
-/* Of a data socket: whether reading it never waits, and whether it was read to its end; and
- * whether it is of TCP. */
+/* Of a data socket: whether reading it never waits, and whether all that has come was read;
+ * whether the other end has closed it; and whether it is of TCP. */
 enum { UNKNOWN, WAITS, NEVER_WAITS };
 static char kind[FD_SETSIZE];
 static char drained[FD_SETSIZE];
+static char closed[FD_SETSIZE];
 enum { NOT_TCP = 1, TCP };
 static char protocol[FD_SETSIZE];
 
@@ -124,6 +130,7 @@ static void note_state(int fd, char state)
 	if (running) {
 		turns = 0;
 		memset(read_elsewhere, 0, sizeof(read_elsewhere));
+		memset(closed, 0, sizeof(closed));
 		streams = NOT_KNOWN;
 		memset(kind, UNKNOWN, sizeof(kind));
 		memset(protocol, UNKNOWN, sizeof(protocol));
@@ -214,6 +221,21 @@ static int is_tcp(int fd)
 	return protocol[fd] == TCP;
 }
 
+/* The other end has closed a data connection; a datagram may be empty. */
+static void note_closed(int fd)
+{
+	const struct timespec turn = { 0, LEAST_WAIT_US * 1000 };
+	int number = IPPROTO_UDP;
+	socklen_t size = sizeof(number);
+
+	getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &number, &size);
+	if (number == IPPROTO_UDP)
+		return;
+	closed[fd] = 1;
+	if (!is_main)
+		syscall(SYS_nanosleep, &turn, NULL);
+}
+
 typedef ssize_t read_call(int, void *, size_t);
 typedef ssize_t write_call(int, const void *, size_t);
 typedef int clock_call(clockid_t, struct timespec *);
@@ -241,6 +263,8 @@ ssize_t read(int fd, void *data, size_t length)
 		drained[fd] = never_waits(fd);
 	else if (length == 1 && count == 1)
 		note_state(fd, *(const char *)data);
+	else if (is_data && count == 0 && length > 0)
+		note_closed(fd);
 	else if (count == 0 || (count < 0 && errno == ECONNRESET))
 		note_end(fd);
 	return count;
@@ -262,6 +286,8 @@ ssize_t write(int fd, const void *data, size_t length)
 int close(int fd)
 {
 	note_end(fd);
+	if (fd >= 0 && fd < FD_SETSIZE)
+		closed[fd] = 0;
 	return (int)syscall(SYS_close, fd);
 }
 
@@ -359,7 +385,7 @@ int select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct time
 	if (waiting)
 		syscall(SYS_futex, &selects, FUTEX_WAKE_PRIVATE, waiting, NULL, NULL, 0);
 	for (int fd = 0; running && is_main && reads && fd < count && fd < FD_SETSIZE; fd++)
-		if (read_elsewhere[fd])
+		if (read_elsewhere[fd] || closed[fd])
 			FD_CLR(fd, reads);
 	if (count > 0 && count <= FD_SETSIZE)
 		memset(drained, 0, (size_t)count);
