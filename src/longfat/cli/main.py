@@ -24,7 +24,7 @@ from longfat.errors import ExitCode, HostError, LongfatError
 
 COMMANDS = (
     *("run", "check", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
-    *("packets", "explain", "diagnose", "tune", "bdp", "new", "studio"),
+    *("packets", "explain", "losses", "diagnose", "tune", "bdp", "new", "studio"),
     *("shell", "attach", "exec", "session"),
     *("convert", "fidelity", "reproduce", "schema", "kernel", "images"),
     "doctor",

@@ -9,6 +9,7 @@ from longfat.common.decoding import decode, read_json
 from longfat.errors import MachineError
 from longfat.execution.compile import server_ports
 from longfat.execution.runs import EventTime, FlowFailure, FlowTime, GuestReport
+from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
 from longfat.execution.runs.run import OUTCOME
 from longfat.model.timeline import timeline
 
@@ -82,6 +83,8 @@ class GuestOutcome:
         flow_failures: what failed of each flow that did.
         event_times: when each step of the case's timeline began, likewise; None for one after
             the end of the traffic.
+        drops: what the kernel dropped while traffic played; None if it does not count that.
+        qdiscs: those of the interfaces at which a qdisc dropped packets.
     """
 
     failed: FailedCommand | None
@@ -90,6 +93,8 @@ class GuestOutcome:
     flow_times: dict[str, tuple[float, float]] = field(default_factory=dict)
     flow_failures: dict[str, FailedProcess] = field(default_factory=dict)
     event_times: tuple[float | None, ...] = ()
+    drops: tuple[PacketDrop, ...] | None = None
+    qdiscs: tuple[QdiscDrops, ...] = ()
 
     def __post_init__(self) -> None:
         times = [self.virtual_s, *(time for pair in self.flow_times.values() for time in pair)]
@@ -123,6 +128,8 @@ class GuestOutcome:
                 if flow.name in self.flow_failures
             },
             event_times=tuple(sorted(times, key=lambda time: time.at_s)),
+            drops=self.drops,
+            qdiscs=self.qdiscs,
         )
 
 

@@ -11,7 +11,7 @@ import json
 import math
 import time
 
-from longfat.guest import system
+from longfat.guest import drops, system
 from longfat.guest.batches import meet_neighbours, run_batch
 from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
@@ -92,6 +92,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
 
                 events = Events(job["events"], nodes=typists, script=script, start_s=start_s)
             _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
+            drops.begin()
             system.renew_random_numbers()
             player = Player(
                 job["flows"],
@@ -104,6 +105,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
                 events=events,
             )
             traffic |= player.play()
+            traffic |= drops.read(names=names, nodes=nodes, start_s=start_s)
             if events is not None:
                 traffic["event_times"] = events.times_s
             # Read at the end: a clock read costs virtual time.

@@ -15,6 +15,7 @@ from longfat.common.checksum import FILE_NAME, FileSum, file_damage, file_sum, s
 from longfat.common.decoding import Decoder, describe, read_bytes, read_json
 from longfat.common.extras import lazy
 from longfat.errors import InputError
+from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
 from longfat.model.case import Case, digest_of
 from longfat.model.parameter import ParameterValue
 from longfat.model.probes.columns import MAX_CELLS, TIME
@@ -168,6 +169,8 @@ class Run:
         files: the size and checksum of each file except for the manifest, by its path.
         study: the name of the study whose case it is; empty if it is of none.
         parameters: of a case of a grid, the values of its parameters.
+        drops: what the kernel dropped while traffic played; None if it does not count that.
+        qdiscs: those of the interfaces at which a qdisc dropped packets.
     """
 
     folder: Path
@@ -190,6 +193,8 @@ class Run:
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     event_times: tuple[EventTime, ...] = ()
     flow_failures: Mapping[str, FlowFailure] = field(default_factory=dict)
+    drops: tuple[PacketDrop, ...] | None = None
+    qdiscs: tuple[QdiscDrops, ...] = ()
 
     def _repr_html_(self) -> str:
         """Return its network and what it measured, for a notebook."""
@@ -275,6 +280,10 @@ class Run:
             fields["flow_failures"] = {
                 name: asdict(failure) for name, failure in self.flow_failures.items()
             }
+        drops, qdiscs = fields.pop("drops"), fields.pop("qdiscs")
+        if drops is not None:
+            fields["drops"] = [asdict(drop) for drop in drops]
+            fields["qdiscs"] = [asdict(qdisc) for qdisc in qdiscs]
         if self.event_times:
             fields["event_times"] = [asdict(time) for time in self.event_times]
         fields["tools"] = {name: asdict(tool) for name, tool in self.tools.items()}

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from longfat.engine.kernel import Kernel
+    from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
     from longfat.model.case import Case
     from longfat.model.flow_path import FlowPath
     from longfat.model.parameter import ParameterValue
@@ -55,6 +56,8 @@ class GuestReport:
         flow_times: when each flow began and ended, by its name.
         flow_failures: how flows failed, by their names.
         event_times: when events happened, in the order of their times.
+        drops: what the kernel dropped while traffic played; None if it does not count that.
+        qdiscs: those of the interfaces at which a qdisc dropped packets.
     """
 
     virtual_s: float
@@ -62,6 +65,8 @@ class GuestReport:
     flow_times: dict[str, FlowTime]
     event_times: tuple[EventTime, ...] = ()
     flow_failures: dict[str, FlowFailure] = field(default_factory=dict)
+    drops: tuple[PacketDrop, ...] | None = None
+    qdiscs: tuple[QdiscDrops, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,8 @@ class Staged:
             flow_times=report.flow_times,
             event_times=report.event_times,
             flow_failures=failures,
+            drops=report.drops,
+            qdiscs=report.qdiscs,
             epoch_s=report.epoch_s,
             virtual_s=report.virtual_s,
             wall_s=round(wall_s, 3),

@@ -1,0 +1,312 @@
+"""The ledger of losses: each packet that a run lost, by place, cause and flow.
+
+The kernel counted the packets that it dropped, with its own reason for each
+(`longfat.execution.runs.packet_drops`). Here the reasons become causes that a person can act
+on, drops of qdiscs get the qdisc, and addresses and ports get the flow.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from longfat.errors import InputError
+from longfat.execution.compile import server_ports
+from longfat.model.flow_path import sender_and_receiver
+from longfat.model.network.routing import target_addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from longfat.execution.runs import Run
+    from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
+    from longfat.model.traffic import Flow
+
+_TCP, _UDP = 6, 17
+_ICMP = {1, 58}
+
+
+class Cause(StrEnum):
+    """Why packets did not arrive."""
+
+    QUEUE_FULL = "queue full"
+    QUEUE_MANAGEMENT = "queue management"
+    NETEM_LOSS = "netem loss"
+    NETEM_LIMIT = "netem limit"
+    FILTER = "filter"
+    FIREWALL = "firewall"
+    TOO_LARGE = "too large"
+    HOP_LIMIT = "hop limit"
+    NO_ROUTE = "no route"
+    NO_NEIGHBOUR = "no neighbour"
+    NOT_FORWARDED = "not forwarded"
+    INTERFACE_DOWN = "interface down"
+    CORRUPTED = "corrupted"
+    SOCKET_BUFFER = "socket buffer"
+    LISTEN_QUEUE = "listen queue"
+    CLOSED = "closed"
+    DUPLICATE = "duplicate"
+    OTHER = "other"
+
+    @property
+    def help(self) -> str:
+        """What it means, in a sentence."""
+        return _HELP[self]
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the packets were of use to the receiver."""
+        return self not in (Cause.DUPLICATE, Cause.CLOSED)
+
+
+_HELP = {
+    Cause.QUEUE_FULL: "the queue held as much as its limit allows",
+    Cause.QUEUE_MANAGEMENT: "the queue drops before it is full, as RED, CoDel and PIE do",
+    Cause.NETEM_LOSS: "netem drops at random, as it was set to",
+    Cause.NETEM_LIMIT: "netem held as many packets as its `limit` allows, those that it delays too",
+    Cause.FILTER: "a filter or a policer of tc drops what it matches",
+    Cause.FIREWALL: "a rule of the firewall drops it",
+    Cause.TOO_LARGE: "the packet is larger than the next link's MTU and may not be fragmented",
+    Cause.HOP_LIMIT: "its TTL or hop limit was used up, as in a loop of routes",
+    Cause.NO_ROUTE: "there is no route to its destination",
+    Cause.NO_NEIGHBOUR: "nobody answered the ARP or neighbour request for the next hop",
+    Cause.NOT_FORWARDED: "it is not for this host, which does not forward it",
+    Cause.INTERFACE_DOWN: "the interface was down",
+    Cause.CORRUPTED: "its checksum or a header was wrong",
+    Cause.SOCKET_BUFFER: "the receiving socket's buffer was full",
+    Cause.LISTEN_QUEUE: "the listening socket had too many connections that wait",
+    Cause.CLOSED: "the connection was closed, or nobody listened",
+    Cause.DUPLICATE: "the receiver had it already, or it was outside of its window",
+    Cause.OTHER: "see the kernel's reason",
+}
+
+# Names of the kernel's enum skb_drop_reason (include/net/dropreason-core.h), of all series.
+_REASONS = {
+    Cause.FILTER: ("TC_INGRESS", "TC_EGRESS", "XDP", "TC_CHAIN_NOTFOUND", "SOCKET_FILTER"),
+    Cause.FIREWALL: ("NETFILTER_DROP", "NF_*"),
+    Cause.TOO_LARGE: ("PKT_TOO_BIG",),
+    Cause.HOP_LIMIT: ("IP_INHDR", "IPV6_NDISC_HOP_LIMIT", "IP_TTL*"),
+    Cause.NO_ROUTE: ("IP_INNOROUTES", "IP_OUTNOROUTES", "IP_INVALID_*", "IP_RPFILTER"),
+    Cause.NO_NEIGHBOUR: ("NEIGH_*",),
+    Cause.NOT_FORWARDED: ("IP_INADDRERRORS", "OTHERHOST", "BRIDGE_*", "UNICAST_IN_L2_MULTICAST"),
+    Cause.INTERFACE_DOWN: ("DEV_READY", "DEV_HDR", "VLAN_*", "QDISC_RESET"),
+    Cause.CORRUPTED: ("TCP_CSUM", "UDP_CSUM", "IP_CSUM", "ICMP_CSUM", "SKB_CSUM", "PKT_TOO_SMALL"),
+    Cause.SOCKET_BUFFER: (
+        *("SOCKET_RCVBUFF", "PROTO_MEM", "SOCKET_BACKLOG", "TCP_ZEROWINDOW", "TCP_OFO_QUEUE_PRUNE"),
+        *("CPU_BACKLOG", "FULL_RING"),
+    ),
+    Cause.LISTEN_QUEUE: ("TCP_LISTEN_OVERFLOW", "LISTEN_OVERFLOW", "TCP_REQQFULLDROP"),
+    Cause.CLOSED: (
+        *("NO_SOCKET", "TCP_CLOSE", "TCP_ABORT*", "TCP_RESET", "SOCKET_CLOSE", "TCP_FASTOPEN"),
+        *("SOCKET_DESTROYED", "QUEUE_PURGE", "SOCKET_RCV_SHUTDOWN", "TCP_FLAGS"),
+    ),
+    Cause.DUPLICATE: (
+        *("TCP_OLD_DATA", "TCP_OVERWINDOW", "TCP_OFOMERGE", "TCP_OLD_ACK", "TCP_OLD_SEQUENCE"),
+        *("TCP_INVALID_SEQUENCE", "TCP_INVALID_SYN", "TCP_INVALID_END_SEQUENCE", "TCP_INVALID_ACK*"),
+        *("TCP_TOO_OLD_ACK", "TCP_ACK_UNSENT_DATA", "TCP_RFC7323_*", "TCP_OFO_DROP", "DUP_FRAG"),
+    ),
+}
+_CAUSES = {reason: cause for cause, reasons in _REASONS.items() for reason in reasons}
+
+# Where the kernel gives no reason, its function that drops.
+_FUNCTIONS = {
+    "__fq_codel_dequeue": Cause.QUEUE_MANAGEMENT,
+    "fq_codel_dequeue": Cause.QUEUE_MANAGEMENT,
+    "codel_qdisc_dequeue": Cause.QUEUE_MANAGEMENT,
+    "drop_func": Cause.QUEUE_MANAGEMENT,
+    "cake_dequeue": Cause.QUEUE_MANAGEMENT,
+    "tcp_v4_do_rcv": Cause.CLOSED,
+    "tcp_v6_do_rcv": Cause.CLOSED,
+    "tcp_v4_rcv": Cause.CLOSED,
+    "tcp_v6_rcv": Cause.CLOSED,
+    "sk_stream_kill_queues": Cause.CLOSED,
+    "inet_sock_destruct": Cause.CLOSED,
+    "skb_queue_purge": Cause.CLOSED,
+    "skb_queue_purge_reason": Cause.CLOSED,
+}
+
+# Qdiscs that drop before their queue is full; red counts these drops by themselves.
+_MANAGING = ("pie", "fq_pie", "codel", "fq_codel", "cake", "dualpi2", "sfb", "choke")
+_QDISC_DROP = "QDISC_DROP"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Packets that did not arrive.
+
+    Attributes:
+        node: the node that dropped them; empty if that is not known.
+        interface: the interface at which they were; empty if they had left it.
+        cause: why.
+        qdisc: the qdisc that dropped them, with its handle; empty if none did.
+        flow: the flow whose packets they were; empty if they were of none.
+        is_backward: they were on the way from the flow's receiver to its sender.
+        packets: their number; a GSO packet counts as its segments.
+        size_bytes: their size with headers from the network's on, in bytes.
+        first_s: when the first was dropped, in seconds after the traffic's start.
+        last_s: when the last was dropped, likewise.
+        reason: the kernel's reason.
+        function: the kernel's function that dropped them.
+    """
+
+    node: str
+    interface: str
+    cause: Cause
+    qdisc: str
+    flow: str
+    is_backward: bool
+    packets: int
+    size_bytes: int
+    first_s: float
+    last_s: float
+    reason: str
+    function: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data, numbers in base units."""
+        return {**dataclasses.asdict(self), "is_loss": self.cause.is_loss}
+
+
+def losses(run: Run, flow: str | None = None) -> tuple[Loss, ...]:
+    """Return what a run lost while its traffic played, the most packets first.
+
+    Args:
+        run: the run.
+        flow: only what this flow lost; None for everything, also what was of no flow.
+
+    Raises:
+        InputError: there is no such flow, or the run's kernel does not count what it drops.
+    """
+    if run.drops is None:
+        raise InputError(
+            f"{run.folder}: the kernel {run.kernel['release']} of this run does not count the "
+            "packets that it drops"
+        )
+    names = [each.name for each in run.case.flows]
+    if flow is not None and flow not in names:
+        raise InputError(
+            f"{run.folder}: no flow {flow!r} in this run; its flows: {', '.join(names) or 'none'}"
+        )
+    flows = _FlowsByAddress(run)
+    sums: dict[tuple[Any, ...], Loss] = {}
+    for drop in run.drops:
+        found = _loss(drop, run.qdiscs, flows)
+        if flow is not None and found.flow != flow:
+            continue
+        key = (
+            *(found.node, found.interface, found.cause, found.qdisc),
+            *(found.flow, found.is_backward, found.reason, found.function),
+        )
+        sums[key] = _sum(sums[key], found) if key in sums else found
+    return tuple(sorted(sums.values(), key=lambda loss: -loss.packets))
+
+
+def _sum(first: Loss, second: Loss) -> Loss:
+    return dataclasses.replace(
+        first,
+        packets=first.packets + second.packets,
+        size_bytes=first.size_bytes + second.size_bytes,
+        first_s=min(first.first_s, second.first_s),
+        last_s=max(first.last_s, second.last_s),
+    )
+
+
+def _loss(drop: PacketDrop, qdiscs: Sequence[QdiscDrops], flows: _FlowsByAddress) -> Loss:
+    flow, is_backward = flows.of(drop)
+    cause, qdisc = _cause(drop), ""
+    if drop.reason == _QDISC_DROP:
+        dropping = _dropping(
+            [each for each in qdiscs if (each.node, each.interface) == (drop.node, drop.interface)]
+        )
+        qdisc = ", ".join(f"{each.kind} {each.handle}" for each in dropping)
+        cause = _cause_at_qdiscs(drop, dropping)
+    return Loss(
+        node=drop.node,
+        interface=drop.interface,
+        cause=cause,
+        qdisc=qdisc,
+        flow=flow,
+        is_backward=is_backward,
+        packets=drop.packets,
+        size_bytes=drop.size_bytes,
+        first_s=drop.first_s,
+        last_s=drop.last_s,
+        reason=drop.reason,
+        function=drop.function,
+    )
+
+
+def _cause(drop: PacketDrop) -> Cause:
+    if cause := _CAUSES.get(drop.reason):
+        return cause
+    for pattern, cause in _CAUSES.items():
+        if pattern.endswith("*") and drop.reason.startswith(pattern[:-1]):
+            return cause
+    return _FUNCTIONS.get(drop.function, Cause.OTHER)
+
+
+def _dropping(qdiscs: Sequence[QdiscDrops]) -> list[QdiscDrops]:
+    """Return the qdiscs of an interface that dropped themselves, most packets first.
+
+    A qdisc with classes also counts what those below it drop.
+    """
+    below: dict[str, int] = defaultdict(int)
+    for qdisc in qdiscs:
+        if qdisc.parent:
+            below[qdisc.parent.partition(":")[0]] += qdisc.drops
+    own = {
+        qdisc.handle: qdisc.drops - below[qdisc.handle.partition(":")[0]] for qdisc in qdiscs
+    }
+    dropping = [qdisc for qdisc in qdiscs if own[qdisc.handle] > 0]
+    return sorted(dropping, key=lambda qdisc: -own[qdisc.handle])
+
+
+def _cause_at_qdiscs(drop: PacketDrop, dropping: Sequence[QdiscDrops]) -> Cause:
+    if drop.netem_full:
+        return Cause.NETEM_LIMIT
+    if not dropping:
+        return Cause.QUEUE_FULL
+    first = dropping[0]
+    if first.kind == "netem":
+        return Cause.NETEM_LOSS
+    if first.kind in _MANAGING or 2 * first.early_drops > first.drops:
+        return Cause.QUEUE_MANAGEMENT
+    return Cause.QUEUE_FULL
+
+
+class _FlowsByAddress:
+    """The flows of a run, found by the addresses and ports of packets."""
+
+    def __init__(self, run: Run) -> None:
+        network = run.case.network
+        self._ports = server_ports(run.case)
+        self._hosts: dict[str, str] = {
+            address: host.name
+            for host in network.hosts
+            for address in sorted(target_addresses(network, host.name))
+        }
+        self._flows: Mapping[frozenset[str], list[Flow]] = defaultdict(list)
+        for flow in run.case.flows:
+            self._flows[frozenset((flow.source, flow.target))].append(flow)
+
+    def of(self, drop: PacketDrop) -> tuple[str, bool]:
+        """Return the flow of packets, empty if they are of none, and whether they went back."""
+        source, target = self._hosts.get(drop.source), self._hosts.get(drop.target)
+        if source is None or target is None:
+            return "", False
+        for flow in self._of_hosts(source, target):
+            port = self._ports[flow.name]
+            if drop.transport in (_TCP, _UDP):
+                if port not in (drop.source_port, drop.target_port):
+                    continue
+            elif drop.transport not in _ICMP or flow.tool != "ping":
+                continue
+            sender, _ = sender_and_receiver(flow)
+            return flow.name, source != sender
+        return "", False
+
+    def _of_hosts(self, source: str, target: str) -> Iterator[Flow]:
+        yield from self._flows.get(frozenset((source, target)), ())

@@ -1,0 +1,40 @@
+"""`longfat losses`: where the packets of a run were lost, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from longfat.analysis.losses import losses as losses_of
+from longfat.cli.completion import complete_folder
+from longfat.cli.console import echo, stdout
+from longfat.cli.options import json_option
+from longfat.cli.render.losses import print_losses
+from longfat.execution.runs import load_run
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=complete_folder)
+@click.argument("flow", required=False)
+@click.option("--all", "with_others", is_flag=True, help="Also packets whose loss hurt nobody.")
+@json_option()
+def losses(run: Path, flow: str | None, *, with_others: bool, as_json: bool) -> None:
+    """Show where RUN lost packets, and why, as the kernel counted it.
+
+    RUN is a run directory; with FLOW, only what that flow lost. Without --all,
+    duplicates and packets of connections that were closed are left out.
+    Such as:
+
+    \b
+    longfat losses runs/lab16/red-seed1
+    longfat losses runs/lab16/red-seed1 first
+    """  # noqa: D301  \b keeps click from filling the lines up
+    loaded = load_run(run)
+    found = [loss for loss in losses_of(loaded, flow) if with_others or loss.cause.is_loss]
+    if as_json:
+        entries = [loss.to_json() for loss in found]
+        echo(json.dumps({"run": str(run), "losses": entries}, indent=2))
+        return
+    print_losses(found, console=stdout())

@@ -1,0 +1,55 @@
+"""Print where packets were lost: a table, and what each cause means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from longfat.analysis.losses import Cause
+from longfat.cli.render.tables import plain_table, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from longfat.analysis.losses import Loss
+
+
+def print_losses(losses: Sequence[Loss], *, console: Console) -> None:
+    """Print losses.
+
+    Args:
+        losses: the losses, in their order.
+        console: where to print.
+    """
+    if not losses:
+        console.print("No packet was lost while the traffic played.")
+        return
+    table = plain_table()
+    for head in ("packets", "at", "cause", "flow", "from", "to"):
+        justify = "right" if head in ("packets", "from", "to") else "left"
+        table.add_column(head, justify=justify, no_wrap=head != "cause")
+    for loss in losses:
+        table.add_row(
+            Text(f"{loss.packets:,}"),
+            Text(loss.interface or loss.node or "?"),
+            Text(_cause(loss)),
+            Text(f"{loss.flow}, backward" if loss.is_backward else loss.flow or "-"),
+            Text(f"{max(loss.first_s, 0):.2f} s"),
+            Text(f"{max(loss.last_s, 0):.2f} s"),
+        )
+    print_table(table, console=console)
+    console.print()
+    causes = dict.fromkeys(loss.cause for loss in losses)
+    for cause in causes:
+        console.print(Text(f"{cause}: {cause.help}"))
+
+
+def _cause(loss: Loss) -> str:
+    if loss.qdisc:
+        return f"{loss.cause} ({loss.qdisc})"
+    if loss.cause is Cause.OTHER:
+        return f"{loss.cause} ({loss.reason}, {loss.function})"
+    return str(loss.cause)

@@ -1,0 +1,67 @@
+"""What the kernel dropped while traffic played, as the guest counted it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketDrop:
+    """Packets of one flow that were dropped at one place, for one reason.
+
+    Attributes:
+        node: the node whose kernel dropped them; empty if that is not known.
+        interface: the interface at which they were; empty if they had left it.
+        reason: the kernel's reason, a name of its enum skb_drop_reason.
+        function: the kernel's function that dropped them.
+        netem_full: a netem of the interface held as many packets as its limit allows.
+        network: the number of the network protocol, as Ethernet has it.
+        transport: the number of the transport protocol, as IP has it; 0 if there is none.
+        source: the sender's address; empty if it is not known.
+        target: the receiver's address, likewise.
+        source_port: the sender's port; 0 if the transport has none.
+        target_port: the receiver's port, likewise.
+        packets: their number; a GSO packet counts as its segments.
+        size_bytes: their size with headers from the network's on, in bytes.
+        first_s: when the first was dropped, in seconds after the traffic's start.
+        last_s: when the last was dropped, likewise.
+    """
+
+    node: str
+    interface: str
+    reason: str
+    function: str
+    netem_full: bool
+    network: int
+    transport: int
+    source: str
+    target: str
+    source_port: int
+    target_port: int
+    packets: int
+    size_bytes: int
+    first_s: float
+    last_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QdiscDrops:
+    """What a qdisc dropped since it was made, by its own counters.
+
+    Attributes:
+        node: the node of its interface.
+        interface: its interface.
+        kind: which qdisc it is, such as `tbf`.
+        handle: its handle, such as `1:`.
+        parent: the handle of its parent's class; empty for a root.
+        drops: the packets that it and the qdiscs below it dropped.
+        early_drops: of RED and its kin, those before the queue was full.
+    """
+
+    node: str
+    interface: str
+    kind: str
+    handle: str
+    parent: str
+    drops: int
+    early_drops: int

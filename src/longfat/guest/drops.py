@@ -1,0 +1,149 @@
+"""The packets that the kernel dropped while traffic played, and the qdiscs that dropped some.
+
+`/proc/packet_drops` is of a patch (kernel/patches/all/97-packet-drops.patch). Counting takes no
+virtual time, and neither does reading, which happens when the traffic has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+from longfat.guest.nodes import Nodes
+from longfat.guest.script import ROOT_NAMESPACE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+FILE = "/proc/packet_drops"
+
+_MAX_DROPS = 1000
+_LOCAL_MULTICAST = ("ff02:", "224.0.0.")
+_NETWORK = "/proc/self/ns/net"
+_QDISC_REASON = "QDISC_DROP"
+_UNKNOWN = "-"
+
+
+def begin() -> None:
+    """Begin to count, from nothing."""
+    # A kernel of the user's own may lack it.
+    if os.path.exists(FILE):
+        with open(FILE, "w", encoding="ascii") as file:
+            file.write("1")
+
+
+def read(*, names: Sequence[str], nodes: Nodes, start_s: float) -> dict[str, Any]:
+    """Return what was dropped since `begin`.
+
+    Args:
+        names: the nodes with a network namespace of their own, and the root.
+        nodes: where commands run.
+        start_s: the traffic's start, in seconds since boot.
+
+    Returns:
+        `drops`, the kinds of drops with the most packets first, and `qdiscs`, those of the
+        interfaces at which a qdisc dropped; nothing if the kernel does not count.
+    """
+    if not os.path.exists(FILE):
+        return {}
+    drops = sorted(_drops(_namespaces(names), start_s=start_s), key=_by_packets)
+    places = sorted(
+        {
+            (drop["node"], drop["interface"])
+            for drop in drops
+            if drop["reason"] == _QDISC_REASON and drop["node"] and drop["interface"]
+        }
+    )
+    return {
+        "drops": _bounded(drops),
+        "qdiscs": [qdisc for place in places for qdisc in _qdiscs(*place, nodes=nodes)],
+    }
+
+
+def _namespaces(names: Sequence[str]) -> dict[int, str]:
+    """Return the nodes by the numbers of their network namespaces."""
+    namespaces = {
+        os.stat(f"/run/netns/{name}").st_ino: name for name in names if name != ROOT_NAMESPACE
+    }
+    return {**namespaces, os.stat(_NETWORK).st_ino: ROOT_NAMESPACE}
+
+
+def _drops(namespaces: dict[int, str], *, start_s: float) -> Iterator[dict[str, Any]]:
+    with open(FILE, encoding="ascii", errors="replace") as file:
+        for line in file:
+            columns = line.rstrip("\n").split("\t")
+            # Each host drops what others' neighbour discovery sends to all.
+            if columns[8].startswith(_LOCAL_MULTICAST):
+                continue
+            namespace, interface, reason, function, is_netem_full, network, transport = columns[:7]
+            source, target, source_port, target_port, packets, size, first_ns, last_ns = columns[7:]
+            yield {
+                "node": namespaces.get(int(namespace), ""),
+                "interface": _known(interface),
+                "reason": _known(reason),
+                "function": _known(function),
+                "netem_full": is_netem_full == "1",
+                "network": int(network),
+                "transport": int(transport),
+                "source": _known(source),
+                "target": _known(target),
+                "source_port": int(source_port),
+                "target_port": int(target_port),
+                "packets": int(packets),
+                "size_bytes": int(size),
+                "first_s": round(int(first_ns) / 1e9 - start_s, 9),
+                "last_s": round(int(last_ns) / 1e9 - start_s, 9),
+            }
+
+
+def _known(text: str) -> str:
+    return "" if text == _UNKNOWN else text
+
+
+def _by_packets(drop: dict[str, Any]) -> tuple[int, str]:
+    return -drop["packets"], json.dumps(drop)
+
+
+def _bounded(drops: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first kinds of drops; of the others, those of a place and reason as one."""
+    sums: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for drop in drops[_MAX_DROPS:]:
+        key = tuple(drop[name] for name in ("node", "interface", "reason", "function"))
+        if key not in sums:
+            flow = {"source": "", "target": "", "source_port": 0, "target_port": 0}
+            sums[key] = {**drop, **flow, "transport": 0}
+            continue
+        total = sums[key]
+        total["packets"] += drop["packets"]
+        total["size_bytes"] += drop["size_bytes"]
+        total["first_s"] = min(total["first_s"], drop["first_s"])
+        total["last_s"] = max(total["last_s"], drop["last_s"])
+    return drops[:_MAX_DROPS] + list(sums.values())[:_MAX_DROPS]
+
+
+def _qdiscs(node: str, interface: str, *, nodes: Nodes) -> Iterator[dict[str, Any]]:
+    """Yield the qdiscs of an interface with what each of them dropped."""
+    with nodes.inside(node):
+        done = subprocess.run(
+            ["tc", "-s", "-j", "qdisc", "show", "dev", interface],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    try:
+        printed = json.loads(done.stdout or "[]")
+    except ValueError:  # tc of a distribution that prints no JSON for some qdisc
+        return
+    for qdisc in printed:
+        yield {
+            "node": node,
+            "interface": interface,
+            "kind": qdisc.get("kind", ""),
+            "handle": qdisc.get("handle", ""),
+            "parent": qdisc.get("parent", ""),
+            "drops": qdisc.get("drops", 0),
+            "early_drops": qdisc.get("early", 0),
+        }
