@@ -33,6 +33,7 @@ class Cause(StrEnum):
     """Why packets did not arrive."""
 
     QUEUE_FULL = "queue full"
+    BURST_TOO_SMALL = "burst too small"
     QUEUE_MANAGEMENT = "queue management"
     NETEM_LOSS = "netem loss"
     NETEM_LIMIT = "netem limit"
@@ -64,6 +65,7 @@ class Cause(StrEnum):
 
 _HELP = {
     Cause.QUEUE_FULL: "the queue held as much as its limit allows",
+    Cause.BURST_TOO_SMALL: "the packet is larger than tbf's `burst`, so it never fits",
     Cause.QUEUE_MANAGEMENT: "the queue drops before it is full, as RED, CoDel and PIE do",
     Cause.NETEM_LOSS: "netem drops at random, as it was set to",
     Cause.NETEM_LIMIT: "netem held as many packets as its `limit` allows, those that it delays too",
@@ -105,7 +107,12 @@ _REASONS = {
     ),
     Cause.DUPLICATE: (
         *("TCP_OLD_DATA", "TCP_OVERWINDOW", "TCP_OFOMERGE", "TCP_OLD_ACK", "TCP_OLD_SEQUENCE"),
-        *("TCP_INVALID_SEQUENCE", "TCP_INVALID_SYN", "TCP_INVALID_END_SEQUENCE", "TCP_INVALID_ACK*"),
+        *(
+            "TCP_INVALID_SEQUENCE",
+            "TCP_INVALID_SYN",
+            "TCP_INVALID_END_SEQUENCE",
+            "TCP_INVALID_ACK*",
+        ),
         *("TCP_TOO_OLD_ACK", "TCP_ACK_UNSENT_DATA", "TCP_RFC7323_*", "TCP_OFO_DROP", "DUP_FRAG"),
     ),
 }
@@ -124,13 +131,18 @@ _FUNCTIONS = {
     "tcp_v6_rcv": Cause.CLOSED,
     "sk_stream_kill_queues": Cause.CLOSED,
     "inet_sock_destruct": Cause.CLOSED,
+    "udp_destruct_common": Cause.CLOSED,
+    "skb_rbtree_purge": Cause.CLOSED,
     "skb_queue_purge": Cause.CLOSED,
     "skb_queue_purge_reason": Cause.CLOSED,
 }
 
 # Qdiscs that drop before their queue is full; red counts these drops by themselves.
 _MANAGING = ("pie", "fq_pie", "codel", "fq_codel", "cake", "dualpi2", "sfb", "choke")
+# The reason of qdiscs, and the function by which those of 7.2 drop what has none.
 _QDISC_DROP = "QDISC_DROP"
+_QDISC_FUNCTION = "__tcf_kfree_skb_list"
+_ETHERNET_HEADER_BYTES = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +229,7 @@ def _sum(first: Loss, second: Loss) -> Loss:
 def _loss(drop: PacketDrop, qdiscs: Sequence[QdiscDrops], flows: _FlowsByAddress) -> Loss:
     flow, is_backward = flows.of(drop)
     cause, qdisc = _cause(drop), ""
-    if drop.reason == _QDISC_DROP:
+    if drop.reason == _QDISC_DROP or drop.function == _QDISC_FUNCTION:
         dropping = _dropping(
             [each for each in qdiscs if (each.node, each.interface) == (drop.node, drop.interface)]
         )
@@ -257,9 +269,7 @@ def _dropping(qdiscs: Sequence[QdiscDrops]) -> list[QdiscDrops]:
     for qdisc in qdiscs:
         if qdisc.parent:
             below[qdisc.parent.partition(":")[0]] += qdisc.drops
-    own = {
-        qdisc.handle: qdisc.drops - below[qdisc.handle.partition(":")[0]] for qdisc in qdiscs
-    }
+    own = {qdisc.handle: qdisc.drops - below[qdisc.handle.partition(":")[0]] for qdisc in qdiscs}
     dropping = [qdisc for qdisc in qdiscs if own[qdisc.handle] > 0]
     return sorted(dropping, key=lambda qdisc: -own[qdisc.handle])
 
@@ -274,6 +284,9 @@ def _cause_at_qdiscs(drop: PacketDrop, dropping: Sequence[QdiscDrops]) -> Cause:
         return Cause.NETEM_LOSS
     if first.kind in _MANAGING or 2 * first.early_drops > first.drops:
         return Cause.QUEUE_MANAGEMENT
+    size_bytes = drop.size_bytes / drop.packets + _ETHERNET_HEADER_BYTES
+    if first.kind == "tbf" and size_bytes > first.burst_bytes:
+        return Cause.BURST_TOO_SMALL
     return Cause.QUEUE_FULL
 
 

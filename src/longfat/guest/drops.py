@@ -23,7 +23,9 @@ FILE = "/proc/packet_drops"
 _MAX_DROPS = 1000
 _LOCAL_MULTICAST = ("ff02:", "224.0.0.")
 _NETWORK = "/proc/self/ns/net"
-_QDISC_REASON = "QDISC_DROP"
+# The reason of qdiscs, and the function by which those of 7.2 drop what has none.
+_QDISC_DROP = "QDISC_DROP"
+_QDISC_FUNCTION = "__tcf_kfree_skb_list"
 _UNKNOWN = "-"
 
 
@@ -54,7 +56,9 @@ def read(*, names: Sequence[str], nodes: Nodes, start_s: float) -> dict[str, Any
         {
             (drop["node"], drop["interface"])
             for drop in drops
-            if drop["reason"] == _QDISC_REASON and drop["node"] and drop["interface"]
+            if (drop["reason"] == _QDISC_DROP or drop["function"] == _QDISC_FUNCTION)
+            and drop["node"]
+            and drop["interface"]
         }
     )
     return {
@@ -146,4 +150,5 @@ def _qdiscs(node: str, interface: str, *, nodes: Nodes) -> Iterator[dict[str, An
             "parent": qdisc.get("parent", ""),
             "drops": qdisc.get("drops", 0),
             "early_drops": qdisc.get("early", 0),
+            "burst_bytes": qdisc.get("options", {}).get("burst", 0),
         }

@@ -14,8 +14,15 @@ import time
 
 _COOKIE = b"abcdefghijklmnopqrstuvwxyz234567abcd\0"
 _PARAMETERS = {
-    **{"tcp": True, "omit": 0, "time": 2, "num": 0, "blockcount": 0, "parallel": 1},
-    **{"len": 131072, "pacing_timer": 1000, "client_version": "3.12"},
+    "tcp": True,
+    "omit": 0,
+    "time": 2,
+    "num": 0,
+    "blockcount": 0,
+    "parallel": 1,
+    "len": 131072,
+    "pacing_timer": 1000,
+    "client_version": "3.12",
 }
 _TEST_START, _TEST_RUNNING, _TEST_END, _CLIENT_TERMINATE = b"\x01", b"\x02", b"\x04", b"\x0c"
 _PARAM_EXCHANGE, _CREATE_STREAMS, _SERVER_TERMINATE = b"\x09", b"\x0a", b"\x0b"
@@ -68,7 +75,7 @@ class _Client:
         return data
 
 
-def _be_client(address: str, port: int, misbehaviour: str) -> None:  # noqa: C901, PLR0912
+def _be_client(address: str, port: int, misbehaviour: str) -> None:  # noqa: C901, PLR0912, PLR0915
     client = _Client(address, port)
     control = client.control
     match misbehaviour.split(", "):

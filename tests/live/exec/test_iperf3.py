@@ -108,7 +108,7 @@ def _misbehaving_clients(*names: str) -> dict[str, str]:
 
 
 def _misbehaving_servers(*names: str) -> dict[str, str]:
-    lines = 'misbehave "$B" server \'{}\' &\nsleep 0.5\nclient client -b 1M -t 10 {}\nwait $!\n'
+    lines = "misbehave \"$B\" server '{}' &\nsleep 0.5\nclient client -b 1M -t 10 {}\nwait $!\n"
     return {
         f"{name} {option}": lines.format(name, option) for name in names for option in ("", "-J")
     }
@@ -229,9 +229,7 @@ def _run_on_host(name: str, lines: str) -> str:
 def _run_in_machine(scenarios: dict[str, str]) -> str:
     head = f"{_FUNCTIONS}{_MACHINE}PYTHON=/usr/bin/python3; CONTROL={_CONTROL}\n"
     # A subshell each: a scenario may set variables.
-    script = head + "".join(
-        f"(\n{lines})\nshow '{name}'\n" for name, lines in scenarios.items()
-    )
+    script = head + "".join(f"(\n{lines})\nshow '{name}'\n" for name, lines in scenarios.items())
     done = run("--bind", str(_CONTROL.parent), "sh", given=script.encode())
     assert done.returncode == 0, done.stderr
     return done.stdout.decode()
@@ -252,7 +250,9 @@ def _normalised(text: str) -> object:
     except ValueError:
         pass
     text = re.sub(r"\d+\.\d+\.\d+\.\d+", "ADDRESS", text)
-    text = re.sub(r"\b(\d+\.\d+)-(\d+\.\d+)\b", lambda m: f"{float(m[1]):.0f}-{float(m[2]):.0f}", text)
+    text = re.sub(
+        r"\b(\d+\.\d+)-(\d+\.\d+)\b", lambda m: f"{float(m[1]):.0f}-{float(m[2]):.0f}", text
+    )
     lines = [line for line in text.splitlines() if not _NO_RESULT.fullmatch(line)]
     return [_without_numbers(line) for line in lines]
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from longfat.analysis.losses import Loss
 
 
+_NUMBERS = (0, 4, 5)
+
+
 def print_losses(losses: Sequence[Loss], *, console: Console) -> None:
     """Print losses.
 
@@ -27,10 +30,9 @@ def print_losses(losses: Sequence[Loss], *, console: Console) -> None:
     if not losses:
         console.print("No packet was lost while the traffic played.")
         return
-    table = plain_table()
-    for head in ("packets", "at", "cause", "flow", "from", "to"):
-        justify = "right" if head in ("packets", "from", "to") else "left"
-        table.add_column(head, justify=justify, no_wrap=head != "cause")
+    table = plain_table("packets", "at", "cause", "flow", "from", "to")
+    for column, head in enumerate(table.columns):
+        head.justify = "right" if column in _NUMBERS else "left"
     for loss in losses:
         table.add_row(
             Text(f"{loss.packets:,}"),

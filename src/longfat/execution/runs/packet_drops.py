@@ -56,6 +56,7 @@ class QdiscDrops:
         parent: the handle of its parent's class; empty for a root.
         drops: the packets that it and the qdiscs below it dropped.
         early_drops: of RED and its kin, those before the queue was full.
+        burst_bytes: of tbf, the size of its bucket in bytes; 0 for others.
     """
 
     node: str
@@ -65,3 +66,4 @@ class QdiscDrops:
     parent: str
     drops: int
     early_drops: int
+    burst_bytes: int

@@ -1,0 +1,118 @@
+"""The ledger of losses, with real losses of every cause on each kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from longfat.analysis.losses import Cause, Loss, losses
+from longfat.errors import InputError
+from longfat.execution.runs import Run, load_run
+from tests.command import longfat
+from tests.kernels import KERNELS
+from tests.paths import TESTS
+
+STUDY = TESTS / "data" / "losses" / "study.yaml"
+
+# Where most packets of each case are lost, why, by which qdisc, and whether TCP sent again what
+# was lost, packet for packet.
+EXPECTED = {
+    "queue": ("r1-eth1", Cause.QUEUE_FULL, "tbf 1:", True),
+    "netem-loss": ("h1-eth0", Cause.NETEM_LOSS, "netem 8:", True),
+    "netem-limit": ("r1-eth1", Cause.NETEM_LIMIT, "netem 7:", False),
+    "policer": ("r1-eth0", Cause.FILTER, "", True),
+    "red": ("r1-eth1", Cause.QUEUE_MANAGEMENT, "red 2:", True),
+    "codel": ("r1-eth1", Cause.QUEUE_MANAGEMENT, "", True),
+    "firewall": ("r1-eth1", Cause.FIREWALL, "", False),
+    "mtu": ("r1-eth0", Cause.TOO_LARGE, "", False),
+    "burst": ("r1-eth1", Cause.BURST_TOO_SMALL, "tbf 1:", False),
+    "corrupt": (None, Cause.CORRUPTED, "", False),
+    "hops": ("r1-eth0", Cause.HOP_LIMIT, "", False),
+    "no-route": ("r1-eth0", Cause.NO_ROUTE, "", False),
+    "no-neighbour": ("r1-eth1", Cause.NO_NEIGHBOUR, "", False),
+    "not-forwarded": ("r1-eth0", Cause.NOT_FORWARDED, "", False),
+    "socket-buffer": ("h2-eth0", Cause.SOCKET_BUFFER, "", False),
+}
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out: Path = tmp_path_factory.mktemp("losses")
+    done = longfat("run", str(STUDY), "--kernel", request.param, "--out", str(out), cwd=out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def played(runs: Path, case: str) -> Run:
+    return load_run(runs / f"{case}-seed1")
+
+
+def lost(run: Run, flow: str | None = None) -> list[Loss]:
+    return [loss for loss in losses(run, flow) if loss.cause.is_loss]
+
+
+def total(found: list[Loss]) -> int:
+    return sum(loss.packets for loss in found)
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_place_and_cause(runs: Path, case: str) -> None:
+    run = played(runs, case)
+    interface, cause, qdisc, is_sent_again = EXPECTED[case]
+    found = lost(run, "bulk")
+    assert all(loss.node and loss.flow == "bulk" for loss in found if loss.interface)
+    mine = [loss for loss in found if loss.cause is cause]
+    assert total(mine) >= max(total([loss for loss in found if loss.cause is not cause]), 1)
+    if interface is not None:
+        assert (mine[0].interface, mine[0].qdisc) == (interface, qdisc)
+        assert mine[0].node == interface.partition("-")[0]
+    if is_sent_again:
+        forward = [loss for loss in found if not loss.is_backward]
+        assert total(forward) == pytest.approx(run.metrics["bulk.retransmits"], abs=2, rel=0.02)
+
+
+def test_both_directions_are_apart(runs: Path) -> None:
+    found = lost(played(runs, "netem-loss"), "bulk")
+    assert {(loss.interface, loss.is_backward) for loss in found} == {
+        ("h1-eth0", False),
+        ("r1-eth0", True),
+    }
+
+
+def test_times_are_those_of_the_traffic(runs: Path) -> None:
+    first, *_ = lost(played(runs, "queue"))
+    assert 0 <= first.first_s < first.last_s < 3.1
+    # 1,500 bytes and no Ethernet header, almost all of them.
+    assert 1400 < first.size_bytes / first.packets <= 1500
+
+
+def test_a_run_without_losses(runs: Path) -> None:
+    assert lost(played(runs, "nothing"), "bulk") == []
+    done = longfat("losses", str(runs / "nothing-seed1"), "bulk", cwd=runs)
+    assert done.stdout == "No packet was lost while the traffic played.\n"
+
+
+def test_the_command(runs: Path) -> None:
+    done = longfat("losses", str(runs / "queue-seed1"), cwd=runs)
+    head, row, *_, last = done.stdout.splitlines()
+    assert head.split() == ["packets", "at", "cause", "flow", "from", "to"]
+    assert row.split()[1:7] == ["r1-eth1", "queue", "full", "(tbf", "1:)", "bulk"]
+    assert last == "queue full: the queue held as much as its limit allows"
+    done = longfat("losses", str(runs / "queue-seed1"), "bulk", "--json", cwd=runs)
+    (entry,) = json.loads(done.stdout)["losses"]
+    assert (entry["node"], entry["cause"], entry["is_loss"]) == ("r1", "queue full", True)
+
+
+def test_a_flow_that_is_not_there(runs: Path) -> None:
+    with pytest.raises(InputError, match="no flow 'other' in this run; its flows: bulk"):
+        losses(played(runs, "queue"), "other")
+    done = longfat("losses", str(runs / "queue-seed1"), "other", cwd=runs)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_run_whose_kernel_does_not_count() -> None:
+    run = load_run(TESTS / "data/runs/many/reversed-seed1")
+    with pytest.raises(InputError, match=r"6\.1\.\d+ of this run does not count the packets"):
+        losses(run)
