@@ -57,6 +57,16 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
         },
         "line 31: h1: `iperf -p 5001 -t 2 -c 10.0.0.3`: the flow iperf_h1_h3",
     ),
+    "monitored_queue": (
+        {
+            "default.queue_s1_eth2.peak_packets": (20, 20),
+            "default.iperf_h1_h2.receiver_bps": (4.2e6, 4.9e6),
+            "default.curl_h2.status": (0, 0),
+            "default.ping_h1_h2.requests": (2, 2),
+            "default.ping_h1_h2_2.requests": (3, 3),
+        },
+        "its window is cut to net.core.rmem_max, as Linux does it",
+    ),
     "datagrams": (
         {"default.iperf_h1_h2.loss": (0.05, 0.5), "default.iperf_h1_h2.sender_bps": (29e6, 31e6)},
         "the server of a flow",

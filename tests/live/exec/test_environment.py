@@ -25,6 +25,7 @@ LINES = [
     ),
     ("echo 'nameserver 10.0.0.1' >>/etc/resolv.conf", "", 0),
     ("sysctl -p", "", 0),
+    ("python -c 'print(3)'", "3", 0),
     ("grep CONFIG_TCP_CONG_BBR /boot/config-$(uname -r)", "CONFIG_TCP_CONG_BBR=y", 0),
     ("zcat /proc/config.gz | grep CONFIG_TCP_CONG_BBR", "CONFIG_TCP_CONG_BBR=y", 0),
     ("grep -c 'cgroup /sys/fs/cgroup ' /proc/mounts", "1", 0),

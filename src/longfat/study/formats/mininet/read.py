@@ -44,9 +44,9 @@ from longfat.study.formats.mininet.machine import (
     run_script,
 )
 from longfat.study.formats.mininet.network import Reader, with_safe_names
-from longfat.study.formats.mininet.schedule import schedule_of
+from longfat.study.formats.mininet.schedule import FOLDER, schedule_of
 from longfat.study.formats.mininet.shaping import BOUNDARY_LINE, as_mininet_shapes
-from longfat.study.formats.mininet.traffic import FOLDER, Traffic, traffic_of
+from longfat.study.formats.mininet.traffic import Traffic, traffic_of
 
 if TYPE_CHECKING:
     from pathlib import Path
