@@ -62,8 +62,8 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
             "default.queue_s1_eth2.peak_packets": (20, 20),
             "default.iperf_h1_h2.receiver_bps": (4.2e6, 4.9e6),
             "default.curl_h2.status": (0, 0),
-            "default.ping_h1_h2.requests": (2, 2),
-            "default.ping_h1_h2_2.requests": (3, 3),
+            "default.ping_h1_h2.received": (1, 2),
+            "default.ping_h1_h2_2.received": (1, 3),
         },
         "its window is cut to net.core.rmem_max, as Linux does it",
     ),
@@ -214,6 +214,13 @@ def test_what_a_script_measures(script: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", [name for name in EXPECTED if name not in QUICK])
 def test_what_each_script_measures(script: str, tmp_path: Path) -> None:
     check(script, tmp_path)
+
+
+def test_repetitions_are_seeds(tmp_path: Path) -> None:
+    study, notes = convert("repeated", tmp_path)
+    assert list(study.cases) == ["delay-5ms", "delay-20ms"]
+    assert {planned.seeds for planned in study.cases.values()} == {3}
+    assert "delay-5ms 3 times, delay-20ms 3 times" in notes[-1]
 
 
 def test_a_script_without_traffic(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ class ScriptRun:
         traffic: what is typed in it: set-up lines, flows, probes and events.
         files: files beside the script that lines name.
         notes: what became of each line, and what is left out.
+        repeats: in how many networks it does the same.
     """
 
     name: str
@@ -75,6 +76,7 @@ class ScriptRun:
     traffic: Traffic
     files: tuple[File, ...]
     notes: tuple[str, ...]
+    repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,10 +181,27 @@ def _network(
 def _runs(record: Record, file: str, helpers: Mapping[str, bytes]) -> tuple[ScriptRun, ...]:
     """Return what a script does in each network that it starts, or in the first."""
     started = [one for one in record.networks if one.is_started] or record.networks[:1]
+    first: dict[int, int] = {}
+    runs: dict[int, ScriptRun] = {}
+    for index, one in enumerate(started):
+        run = _run(record, one, "", file, helpers)
+        same = next((each for each, other in runs.items() if _is_same(run, other)), index)
+        first[index] = same
+        runs.setdefault(same, run)
+    names = case_names([started[index] for index in runs])
     return tuple(
-        _run(record, one, name, file, helpers)
-        for one, name in zip(started, case_names(started), strict=True)
+        replace(run, name=name, repeats=list(first.values()).count(index))
+        for (index, run), name in zip(runs.items(), names, strict=True)
     )
+
+
+def _is_same(one: ScriptRun, other: ScriptRun) -> bool:
+    """Return whether a script does the same in two of its networks."""
+    return _without_notes(one) == _without_notes(other)
+
+
+def _without_notes(run: ScriptRun) -> ScriptRun:
+    return replace(run, notes=(), traffic=replace(run.traffic, notes=()))
 
 
 def _run(
