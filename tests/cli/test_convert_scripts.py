@@ -166,6 +166,14 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
         },
         "line 15: h1: `ping -i 0.1 10.0.0.2`: the flow ping_h1_h2",
     ),
+    "read_files": (
+        {
+            "default.iperf_h1_h2.receiver_bps": (9e6, 10e6),
+            "default.ping_h1_h2.received": (3, 3),
+            "default.ping_h1_h2_2.received": (2, 2),
+        },
+        "the flow ping_h1_h2",
+    ),
     "renamed": (
         {"default.ping_h1_h2.loss": (0, 0), "default.ping_h1_h2.min_s": (0.01, 0.0101)},
         "the interface wan is r1-eth1 here",
