@@ -155,9 +155,10 @@ def _keep_output(command: Command) -> None:
     """Write what a command might print into its file, which the script may read or wait for."""
     if command.file is None or command.file.startswith(("/dev/", "/proc/", "/sys/")):
         return
-    with contextlib.suppress(OSError, ValueError):
-        with open(command.file, "a" if ">>" in command.text else "w", encoding="utf-8") as file:
-            file.write(reply(command._replace(file=None, is_background=False)))
+    mode = "a" if ">>" in command.text else "w"
+    said = reply(command._replace(file=None, is_background=False))
+    with contextlib.suppress(OSError, ValueError), open(command.file, mode) as file:
+        file.write(said)
 
 
 class _Process(subprocess.Popen):  # type: ignore[type-arg]
