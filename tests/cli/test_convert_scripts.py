@@ -152,6 +152,10 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
         {"default.python3_h1.status": (0, 0), "default.missing_h1.status": (127, 127)},
         "line 13: h2: `python3 answer.py 7000`: a set-up line",
     ),
+    "own_route": (
+        {"default.ping_h1_h2.received": (2, 2)},
+        "`ip route add 10.1.0.0/24 via 10.1.0.2` fails",
+    ),
     "parsed_output": (
         {
             "default.ping_h1_h2_3.min_s": (0.01, 0.011),

@@ -383,6 +383,8 @@ def _with_route(network: Network, host: Host, to: str, via: str) -> Network | No
         if node == host.name and address is not None
     ]
     near = any(router in one.network and router != one.ip for one in ours)
+    # To a network of its own it has a route, so that Linux refuses another one.
+    near &= to not in {str(one.network) for one in ours}
     same = to == "default" or ipaddress.ip_network(to).version == router.version
     if not near or not same:
         return None
