@@ -257,7 +257,9 @@ PRINTED = {
     shutil.which("mn") is None or shutil.which("ovs-vsctl") is None,
     reason="Mininet or Open vSwitch is not installed",
 )
-@pytest.mark.parametrize("script", ["loop_in_a_network", "parsed_output", "loop_of_queues"])
+@pytest.mark.parametrize(
+    "script", ["loop_in_a_network", "parsed_output", "loop_of_queues", "long_fat"]
+)
 def test_the_study_measures_what_the_script_does(script: str, tmp_path: Path) -> None:
     done = longfat(
         *("exec", "--ovs", "--bind", str(SCRIPTS), "--timeout", "10min", "--"),

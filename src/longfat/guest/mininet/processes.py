@@ -50,7 +50,7 @@ class Process(threading.Thread):
         """Run it in a thread, whose trace function ends it when it is terminated."""
         body, outer = self.run, threading.gettrace()
 
-        def traced(frame: FrameType, event: str, argument: Any) -> Any:
+        def traced(frame: FrameType, event: Any, argument: Any) -> Any:
             if self._is_terminated:
                 raise TerminatedError
             if RECORD.is_of_script(frame):

@@ -19,9 +19,9 @@ sampler = Process(target=sample_queue, args=("s1-eth2", "out/q20/queue.txt"))
 sampler.start()
 h1.cmd("echo begun > out/q20/log.txt")
 h1.popen("python3 -m http.server 80", shell=True)
-h2.popen("iperf -s -w 16m", shell=True)
+h2.popen("iperf -s -w 32m", shell=True)
 sleep(1)
-h1.popen("iperf -c %s -t 4 -w 16m > out/q20/iperf.txt" % h2.IP(), shell=True)
+h1.popen("iperf -c %s -t 4 -w 32m > out/q20/iperf.txt" % h2.IP(), shell=True)
 times = []
 for _ in range(2):
     said = h2.cmd("curl -o /dev/null -s -w '%%{time_total}' %s/out/" % h1.IP())

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.guest.mininet.lines import commands_of
 from longfat.model.case import Command, File
 from longfat.model.network import (
     DEFAULT_MTU_BYTES,
@@ -29,6 +30,7 @@ from longfat.model.network import (
 )
 from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
+from longfat.model.traffic import Ping
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.document import MAX_FILE_BYTES
@@ -45,7 +47,11 @@ from longfat.study.formats.mininet.machine import (
 )
 from longfat.study.formats.mininet.network import Reader, with_safe_names
 from longfat.study.formats.mininet.schedule import FOLDER, schedule_of
-from longfat.study.formats.mininet.shaping import BOUNDARY_LINE, as_mininet_shapes
+from longfat.study.formats.mininet.shaping import (
+    BOUNDARY_LINE,
+    as_mininet_shapes,
+    buffer_limits,
+)
 from longfat.study.formats.mininet.traffic import Traffic, traffic_of
 
 if TYPE_CHECKING:
@@ -222,14 +228,18 @@ def _run(
         typed if typed.node in is_host else replace(typed, node=None) for typed in reader.commands
     ]
     plain, shaping = as_mininet_shapes(network, safe)
-    used = mentioned(helpers, [typed.text for typed in commands])
+    lines = [typed.text for typed in commands]
+    written = {command.file for line in lines for command in commands_of(line)}
+    used = mentioned({path: helpers[path] for path in helpers if path not in written}, lines)
     traffic = traffic_of(schedule_of(commands), plain, folder=FOLDER if used else None)
     setup = [one for one in traffic.setup if not reader.forwards(one)]
     plain, left = infer_link_properties(plain, setup)
     if shaping:  # by Mininet's own lines, so these do not differ
         notes = [note for note in notes if not _OF_SHAPING.match(note)]
     boundary = [Command(node=ROOT_NAMESPACE, line=BOUNDARY_LINE)] if shaping else []
-    traffic = replace(traffic, setup=(*boundary, *shaping, *left))
+    has_tcp = any(not isinstance(flow, Ping) for flow in traffic.flows)
+    limits = buffer_limits(plain) if has_tcp else ()
+    traffic = replace(traffic, setup=(*boundary, *limits, *shaping, *left))
     network = replace(plain, cold_neighbours=not one.static_arp)
     lines = [f"line {where[0]}: {text}" for where, text in traffic.notes]
     if not traffic.flows:

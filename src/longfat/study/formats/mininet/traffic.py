@@ -24,6 +24,7 @@ from longfat.model.traffic.extraction import Extraction
 from longfat.model.traffic.flow import EITHER
 from longfat.study.formats.mininet import tools
 from longfat.study.formats.mininet.schedule import FOLDER, Action, Schedule, anchor_of
+from longfat.study.formats.mininet.shaping import LIMITS_LINE
 from longfat.study.reachability import check_reach
 
 if TYPE_CHECKING:
@@ -456,7 +457,8 @@ class _Reader:
         drafts = []
         for index, values in enumerate(flows):
             own = {**values, **more}
-            kind, limit = socket_buffer_limit(self._setup)
+            mininets = Command(node=ROOT_NAMESPACE, line=LIMITS_LINE)
+            kind, limit = socket_buffer_limit((mininets, *self._setup))
             if action.command.program == "iperf" and own.get("window_bytes", 0) > limit:
                 own["window_bytes"] = limit  # iperf3 fails where Linux cuts it
                 notes.append(f"its window is cut to net.core.{kind}_max, as Linux does it")
