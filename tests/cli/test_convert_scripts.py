@@ -57,6 +57,16 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
         },
         "line 31: h1: `iperf -p 5001 -t 2 -c 10.0.0.3`: the flow iperf_h1_h3",
     ),
+    "monitored_queue": (
+        {
+            "default.queue_s1_eth2.peak_packets": (20, 20),
+            "default.iperf_h1_h2.receiver_bps": (4.2e6, 4.9e6),
+            "default.curl_h2.status": (0, 0),
+            "default.ping_h1_h2.received": (1, 2),
+            "default.ping_h1_h2_2.received": (1, 3),
+        },
+        "its window is cut to net.core.rmem_max, as Linux does it",
+    ),
     "datagrams": (
         {"default.iperf_h1_h2.loss": (0.05, 0.5), "default.iperf_h1_h2.sender_bps": (29e6, 31e6)},
         "the server of a flow",
@@ -142,6 +152,10 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
         {"default.python3_h1.status": (0, 0), "default.missing_h1.status": (127, 127)},
         "line 13: h2: `python3 answer.py 7000`: a set-up line",
     ),
+    "own_route": (
+        {"default.ping_h1_h2.received": (2, 2)},
+        "`ip route add 10.1.0.0/24 via 10.1.0.2` fails",
+    ),
     "parsed_output": (
         {
             "default.ping_h1_h2_3.min_s": (0.01, 0.011),
@@ -155,6 +169,14 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
             "default.iperf_h1_h2.receiver_bps": (17e6, 20e6),
         },
         "line 15: h1: `ping -i 0.1 10.0.0.2`: the flow ping_h1_h2",
+    ),
+    "read_files": (
+        {
+            "default.iperf_h1_h2.receiver_bps": (9e6, 10e6),
+            "default.ping_h1_h2.received": (3, 3),
+            "default.ping_h1_h2_2.received": (2, 2),
+        },
+        "the flow ping_h1_h2",
     ),
     "renamed": (
         {"default.ping_h1_h2.loss": (0, 0), "default.ping_h1_h2.min_s": (0.01, 0.0101)},
@@ -206,6 +228,13 @@ def test_what_each_script_measures(script: str, tmp_path: Path) -> None:
     check(script, tmp_path)
 
 
+def test_repetitions_are_seeds(tmp_path: Path) -> None:
+    study, notes = convert("repeated", tmp_path)
+    assert list(study.cases) == ["delay-5ms", "delay-20ms"]
+    assert {planned.seeds for planned in study.cases.values()} == {3}
+    assert "delay-5ms 3 times, delay-20ms 3 times" in notes[-1]
+
+
 def test_a_script_without_traffic(tmp_path: Path) -> None:
     study, notes = convert("only_a_prompt", tmp_path)
     assert notes[-1].endswith("the script makes no traffic: the study has nothing to measure")
@@ -228,7 +257,9 @@ PRINTED = {
     shutil.which("mn") is None or shutil.which("ovs-vsctl") is None,
     reason="Mininet or Open vSwitch is not installed",
 )
-@pytest.mark.parametrize("script", ["loop_in_a_network", "parsed_output", "loop_of_queues"])
+@pytest.mark.parametrize(
+    "script", ["loop_in_a_network", "parsed_output", "loop_of_queues", "long_fat"]
+)
 def test_the_study_measures_what_the_script_does(script: str, tmp_path: Path) -> None:
     done = longfat(
         *("exec", "--ovs", "--bind", str(SCRIPTS), "--timeout", "10min", "--"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,7 @@ LINES = [
     ),
     ("echo 'nameserver 10.0.0.1' >>/etc/resolv.conf", "", 0),
     ("sysctl -p", "", 0),
+    ("python -c 'print(3)'", "3", 0),
     ("grep CONFIG_TCP_CONG_BBR /boot/config-$(uname -r)", "CONFIG_TCP_CONG_BBR=y", 0),
     ("zcat /proc/config.gz | grep CONFIG_TCP_CONG_BBR", "CONFIG_TCP_CONG_BBR=y", 0),
     ("grep -c 'cgroup /sys/fs/cgroup ' /proc/mounts", "1", 0),
@@ -76,6 +78,14 @@ def test_scripts_find_what_they_look_for(kernel: str) -> None:
         f"= {status}\n{text}\n" if text else f"= {status}\n" for _, text, status in LINES
     )
     assert _exec(kernel, script) == expected
+
+
+@pytest.mark.parametrize("name", ["matplotlibrc", "groff", "java-17-openjdk", "locale.alias"])
+def test_programs_of_the_host_have_their_settings(name: str) -> None:
+    """Such as matplotlib, by which scripts draw: without its settings it cannot be imported."""
+    if not Path("/etc", name).exists():
+        pytest.skip(f"/etc/{name} is not installed")
+    assert run("test", "-s", f"/etc/{name}").returncode == 0
 
 
 def test_a_module_that_is_not_built_in_is_reported() -> None:

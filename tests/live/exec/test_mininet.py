@@ -119,6 +119,21 @@ def test_the_script_in_the_documentation(tmp_path: Path) -> None:
     assert "without the link: 66.6" in said
 
 
+UNSTOPPED = """\
+from mininet.net import Mininet
+from mininet.node import Controller
+from mininet.topo import SingleSwitchTopo
+
+Mininet(topo=SingleSwitchTopo(2), controller=Controller).start()
+raise SystemExit(0)
+"""
+
+
+def test_a_script_at_a_terminal_that_leaves_its_network_running(tmp_path: Path) -> None:
+    (tmp_path / "unstopped.py").write_text(UNSTOPPED)
+    assert run("--ovs", "--typed", "--bind", ".", "python3", "unstopped.py", cwd=tmp_path) == ""
+
+
 def test_a_script_that_miniedit_exports(tmp_path: Path) -> None:
     (tmp_path / "edited.py").write_text(EDITED)
     said = run(

@@ -33,7 +33,7 @@ net.start()
         ("h1.popen('iperf -c 10.0.0.2 -b 10M -u')", "10.5 Mbit/s per stream, UDP, -l, 1470"),
         ("h1.popen('iperf3 -c 10.0.0.2 --forever')", "program h1 -> h2 iperf3 -c 10.0.0.2 --for"),
         ("h1.popen('ping -c 1 10.0.0.99')", "program h1 -> h2 ping -c 1 10.0.0.99"),
-        ("h1.cmd('./x 10.0.0.2')", "program h1 -> h2 cd /root; ./x 10.0.0.2"),
+        ("h1.cmd('./x 10.0.0.2')", "program h1 -> h2 cd /tmp; ./x 10.0.0.2"),
         ("h1.cmd('export A=b'); h1.cmd('cd /tmp'); h1.cmd('./x')", "export A=b; cd /tmp; ./x"),
         ("h1.cmd('for i in 1 2; do ping -c1 10.0.0.2; done')", "for i in 1 2; do ping -c1 10.0"),
         ("h2.popen('mptcpize run iperf3 -s')\nh1.popen('mptcpize run iperf3 -c 10.0.0.2')",

@@ -49,6 +49,8 @@ _SHOWN_OF_ETC = (
     "ld.so.cache",
     "ld.so.conf",
     "ld.so.conf.d",
+    "libnl-3",
+    "locale.alias",
     "login.defs",
     "magic",
     "magic.mime",
@@ -71,6 +73,7 @@ _SHOWN_OF_ETC = (
     "ssl/openssl.cnf",
     "terminfo",
     "vim",
+    "wireshark",
     "xattr.conf",
 )
 

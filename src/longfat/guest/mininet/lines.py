@@ -415,7 +415,11 @@ def reply(command: Command) -> str:
     All of it is made up: loss 0 %, 1 ms, 10 Mbit/s.
     """
     words, program = command.words, command.program
-    if command.file or command.is_background or program not in ("ping", "iperf", "iperf3"):
+    if command.file or command.is_background:
+        return ""
+    if program == "curl":
+        return _transfer(option(words, "w", "write-out") or "")
+    if program not in ("ping", "iperf", "iperf3"):
         return ""
     if program == "ping":
         count = int(number(option(words, "c"), 1))
@@ -425,5 +429,19 @@ def reply(command: Command) -> str:
     if program == "iperf3" and {"-J", "--json"} & set(words):
         return _IPERF3_JSON
     target = option(words, "c", "client")
+    if program == "iperf" and option(words, "y", "reportstyle") in ("c", "C"):
+        return f"20260101000000,10.0.0.1,50000,{target},5001,1,0.0-10.0,12500000,10000000\n"
     text = _IPERF3 if program == "iperf3" else _IPERF
     return text.format(target, duration_s(command) or 10.0)
+
+
+def _transfer(text: str) -> str:
+    """Return what curl prints of a transfer: of 12,500 bytes in 10 ms."""
+    values = {"http_code": "200", "response_code": "200", "size_download": "12500"}
+    values |= {"speed_download": "1250000", "num_redirects": "0"}
+
+    def value(match: "re.Match[str]") -> str:
+        return values.get(match[1], "0.010000")
+
+    text = re.sub(r"%\{(\w+)\}", value, text)
+    return text.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from longfat.guest.mininet import net, nodes, switches
+from longfat.guest.mininet.processes import install_processes
 from longfat.guest.mininet.record import RECORD, Unknown
 
 _MODULES = "cli clean link log moduledeps net node nodelib term topo topolib util"
@@ -88,6 +89,7 @@ class _Module(types.ModuleType):
 
 def install() -> None:
     """Put the stand-in where `import mininet` finds it, whatever the host has of that name."""
+    install_processes()
     package = sys.modules["mininet"] = _Module("mininet")
     package.__path__ = []
     for name in _MODULES.split():

@@ -5,12 +5,13 @@ Like Mininet's own, the API has no types: a script gives what it likes.
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
+import contextlib
 import os
 import re
 import shlex
 import subprocess
 
-from longfat.guest.mininet.lines import commands_of, duration_s, reply
+from longfat.guest.mininet.lines import Command, commands_of, duration_s, reply
 from longfat.guest.mininet.record import RECORD, Recorded
 
 TYPE_CHECKING = False
@@ -150,6 +151,16 @@ class TCLink(Link):
     intf_class = TCIntf
 
 
+def _keep_output(command: Command) -> None:
+    """Write what a command might print into its file, which the script may read or wait for."""
+    if command.file is None or command.file.startswith(("/dev/", "/proc/", "/sys/")):
+        return
+    mode = "a" if ">>" in command.text else "w"
+    said = reply(command._replace(file=None, is_background=False))
+    with contextlib.suppress(OSError, ValueError), open(command.file, mode) as file:
+        file.write(said)
+
+
 class _Process(subprocess.Popen):  # type: ignore[type-arg]
     """What `popen` gives: a process that takes as long as its words say, and then has ended.
 
@@ -255,6 +266,7 @@ class Node(Recorded):
         RECORD.type(self, self._net(), text, kind=kind)
         replies = []
         for command in commands_of(text):
+            _keep_output(command)
             if command.is_background:
                 self._jobs_s.append(self._end_s(command))
                 continue
@@ -291,6 +303,8 @@ class Node(Recorded):
 
     def popen(self, *args, text=False, universal_newlines=False, encoding=None, **named):
         line = _argv_line(args)
+        for command in commands_of(line):
+            _keep_output(command)
         RECORD.is_quiet = True
         output = named.get("stdout") is None or named["stdout"] == subprocess.PIPE
         said = "".join(map(reply, commands_of(line))) if output else ""
@@ -319,6 +333,8 @@ class Node(Recorded):
     def sendCmd(self, *args, **named):
         if self.has_shell:
             text = _line(args)
+            for command in commands_of(text):
+                _keep_output(command)
             self.number = RECORD.type(self, self._net(), text, waits=False)
             self._sent_s, self._sent = self._whole_s(text), text
             self.waiting = True

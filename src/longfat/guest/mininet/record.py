@@ -1,5 +1,7 @@
 """What is noted of a script: its nodes, links and commands, and what is left out."""
 
+import os
+import re
 import shlex
 import signal
 import sys
@@ -32,6 +34,11 @@ _AT_ROOT = frozenset(
 )
 # What cleans up after an earlier network, or waits for a later one.
 _OF_MININET = frozenset(["mn", "modprobe", "sync", "clear", "service", "systemctl"])
+# What is made for the programs of nodes.
+_FILES = frozenset(["mkdir", "touch", "cp", "ln", "chmod", "dd", "truncate", "fallocate"])
+_OF_PYTHON = ("subprocess.py", "os.py", "<frozen os>", "pathlib.py")
+_SHOWS_QUEUE = re.compile(r"\btc\b.*\bqdisc\s+(show|ls|list)\b")
+_MAX_SAMPLES = 20
 _MAX_TEXT = 4000
 _MAX_CALLS = 20_000
 
@@ -59,6 +66,7 @@ class Record:
         self.is_quiet = False
         self.net: Any = None
         self._asked = 0
+        self._times: dict[str, int] = {}
         self._began_s = time.monotonic()
         self._waited_s = 0.0
 
@@ -115,6 +123,7 @@ class Record:
 
     def end(self, net: Any) -> None:
         """Note that a `Mininet` is stopped."""
+        self._times.clear()
         self.type(None, net, "", kind="stop")
         if self.net is net:
             self.net = None
@@ -147,7 +156,11 @@ class Record:
             if frame.f_code.co_filename == self.script:
                 return position(frame, frame.f_lasti)
             frame = frame.f_back
-        return [1, 1]
+        return getattr(threading.current_thread(), "at", None) or [1, 1]
+
+    def is_of_script(self, frame: FrameType) -> bool:
+        """Return whether code is the script's, or of a file beside it."""
+        return frame.f_code.co_filename.startswith(f"{os.path.dirname(self.script)}/")
 
     def warn(self, text: str, who: str = "") -> None:
         """Note that something is left out, once for each line of the script."""
@@ -156,13 +169,16 @@ class Record:
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Hear of what Python does (`sys.addaudithook`): programs that the script starts."""
-        if self.is_quiet or event not in ("os.system", "subprocess.Popen"):
+        if self.is_quiet or event not in ("os.system", "subprocess.Popen", "os.mkdir"):
             return
         # Not those that a library starts: only what the script asks for itself.
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.endswith(("subprocess.py", "os.py")):
+        while frame is not None and frame.f_code.co_filename.endswith(_OF_PYTHON):
             frame = frame.f_back
-        if frame is not None and frame.f_code.co_filename == self.script:
+        if frame is not None and self.is_of_script(frame):
+            if event == "os.mkdir":
+                self.type(None, None, f"mkdir -p {shlex.quote(os.fsdecode(arguments[0]))}")
+                return
             what = arguments[event != "os.system"]
             words = what if isinstance(what, list | tuple) else [what]
             texts = [w.decode("utf-8", "replace") if type(w) is bytes else str(w) for w in words]
@@ -172,8 +188,14 @@ class Record:
 
     def type_at_root(self, text: str) -> None:
         """Note what the script runs beside its nodes: there the switches' interfaces are."""
+        if _SHOWS_QUEUE.search(text):
+            self._times[text] = times = self._times.get(text, 0) + 1
+            if times > _MAX_SAMPLES and hasattr(threading.current_thread(), "end_sampling"):
+                threading.current_thread().end_sampling()  # type: ignore[attr-defined]
+            if times > 1:
+                return
         programs = [command.program for command in commands_of(text)]
-        if any(program in _AT_ROOT for program in programs):
+        if any(program in _AT_ROOT or program in _FILES for program in programs):
             self.type(None, None, text)
         elif any(program not in _OF_MININET for program in programs):
             self.warn(f"`{text}` is left out: it is typed at the host, not at a node")

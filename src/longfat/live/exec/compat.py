@@ -9,6 +9,9 @@ printed first; Mininet takes the figures from the last one.
 Mininet's scripts, and all that MiniEdit exports, use a program `controller`, which
 Debian does not have; Open vSwitch's test controller does the same, and replaces it.
 
+Scripts, and those that run them, start `python`, which distributions have by a package of its
+own (python-is-python3), if at all; without it, `python` is `python3`.
+
 iperf3 gets its library (`longfat.model.traffic.preload`) whoever starts it, such as a script.
 
 The distribution's scripts for Open vSwitch load a module and call systemd; the machine's kernel
@@ -72,6 +75,12 @@ _IPERF3 = """\
 """
 
 
+_PYTHON = """\
+#!/bin/sh
+exec python3 "$@"
+"""
+
+
 def install_shims(session: Session, folders: Sequence[SharedFolder]) -> dict[str, str]:
     """Install the required shims and longfat's programs in a machine.
 
@@ -86,6 +95,8 @@ def install_shims(session: Session, folders: Sequence[SharedFolder]) -> dict[str
     if iperf3 := shutil.which("iperf3", path=GUEST_PATH):
         ((variable, library),) = preload(IPERF3).items()
         stand_ins["iperf3"] = _IPERF3.format(variable=variable, library=library, program=iperf3)
+    if not shutil.which("python", path=GUEST_PATH) and shutil.which("python3", path=GUEST_PATH):
+        stand_ins["python"] = _PYTHON
     has_mininet = shutil.which("mnexec", path=GUEST_PATH) is not None
     if has_mininet and (iperf := shutil.which("iperf", path=GUEST_PATH)):
         stand_ins["iperf"] = _IPERF.format(program=iperf)

@@ -334,11 +334,12 @@ def run_typed(
         on_output=show,
     )
     interrupts.pass_on = lambda number: session.signal(task, number)
-    while (
-        _pass_time_to_prompt(session, task, interrupts=interrupts, until_ns=until_ns) == "prompts"
-    ):
+    while True:
+        reason = _pass_time_to_prompt(session, task, interrupts=interrupts, until_ns=until_ns)
         if task.status is not None:
             return task.status
+        if reason != "prompts":
+            break
         session.write_stdin(task, lines.take())
     session.signal(task, signal.SIGTERM)
     # A shell's prompt ends it too: no more lines will be typed.
@@ -353,7 +354,8 @@ def _pass_time_to_prompt(
 ) -> str:
     """Let time pass until a line is waited for, or the command has ended, or to a moment."""
     if task.status is None:
-        session.resume(prompts=True, until_ns=until_ns)
+        # What it left running may never be idle, so its end counts too.
+        session.resume(ended=[task], prompts=True, until_ns=until_ns)
     while not session.is_held:
         if session.wait(_LOOK_EVERY_S, also=[interrupts.wakeup]):
             interrupts.see_to()

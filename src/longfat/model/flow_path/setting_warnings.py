@@ -7,7 +7,7 @@ ip-sysctl.rst, `tcp_ecn`; RFC 8257, section 3, for DCTCP's need of marks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from longfat.model.flow_path.flow_path import (
@@ -21,7 +21,7 @@ from longfat.model.traffic.bulk import Bulk
 from longfat.model.typed_line import NotUnderstoodError
 
 if TYPE_CHECKING:
-    from longfat.model.case import Case
+    from longfat.model.case import Case, Command
     from longfat.model.tc import Qdisc
 
 ECN_CONTROLS = frozenset(("dctcp", "prague"))
@@ -147,11 +147,20 @@ def _marks(qdisc: Qdisc) -> bool:
     return qdisc.kind in _MARK or bool(option and qdisc.get(option))
 
 
-def _window_problems(case: Case, window_bytes: int) -> Iterator[str]:
+def socket_buffer_limit(setup: Iterable[Command]) -> tuple[str, int]:
+    """Return the smaller limit of sockets' buffers: `rmem` or `wmem`, and its size in bytes.
+
+    Args:
+        setup: set-up lines, some of which may set net.core.rmem_max and net.core.wmem_max.
+    """
     limits = dict.fromkeys(("rmem", "wmem"), MAX_SOCKET_BUFFER_BYTES)
-    for command in case.setup:
+    for command in setup:
         limits |= {kind: int(size) for kind, size in _BUFFER_LIMITS.findall(command.line)}
-    kind, limit = min(limits.items(), key=lambda item: item[1])
+    return min(limits.items(), key=lambda item: item[1])
+
+
+def _window_problems(case: Case, window_bytes: int) -> Iterator[str]:
+    kind, limit = socket_buffer_limit(case.setup)
     if window_bytes > limit:
         yield (
             f"a window of {_SIZE.text(window_bytes)} is cut to {_SIZE.text(limit)}, which is"

@@ -147,8 +147,12 @@ def _study_of_script(
     if len(cases) > 1:
         notes = _merged(notes, list(cases))
         notes.append(f"the script runs its network {len(cases)} times: the cases {listed(cases)}")
+    repeats = {run.name: run.repeats for run in opened.runs}
+    if (seeds := max(repeats.values())) > 1:
+        times = ", ".join(f"{name} {count} times" for name, count in repeats.items())
+        notes.append(f"the script repeats what it does ({times}): as many seeds, {seeds}")
     first = next(iter(cases.values()))
-    text = study_text(title=title, case=first, cases=cases if len(cases) > 1 else None)
+    text = study_text(title=title, case=first, cases=cases if len(cases) > 1 else None, seeds=seeds)
     return Converted(text=text, warnings=tuple(notes))
 
 

@@ -52,6 +52,7 @@ def study_text(
     title: str,
     case: Case,
     cases: Mapping[str, Case] | None = None,
+    seeds: int = 1,
     layout: Mapping[str, tuple[float, float]] | None = None,
     drawing: Drawing | None = None,
 ) -> str:
@@ -62,6 +63,7 @@ def study_text(
         case: the case; of several, one of them.
         cases: the cases by name, if there are several. They may differ in their networks,
             set-up lines, flows, probes and events.
+        seeds: how many times each is to be run.
         layout: positions of its network's nodes in a drawing, in pixels, if known.
         drawing: the other contents of the drawing; nodes that the case lacks are left out.
 
@@ -76,6 +78,8 @@ def study_text(
         document["kernel"] = case.kernel
     if case.seed != 1:
         document["seed"] = case.seed
+    if seeds != 1:
+        document["seeds"] = seeds
     if case.memory_bytes != DEFAULT_MEMORY_BYTES:
         document["memory"] = _size(case.memory_bytes)
     several = list((cases or {}).values())

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
+from longfat.guest.mininet.lines import commands_of
 from longfat.model.case import Command, File
 from longfat.model.network import (
     DEFAULT_MTU_BYTES,
@@ -29,6 +30,7 @@ from longfat.model.network import (
 )
 from longfat.model.network.devices import device_stem
 from longfat.model.tc import QdiscLine, parse_line
+from longfat.model.traffic import Ping
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.document import MAX_FILE_BYTES
@@ -44,9 +46,13 @@ from longfat.study.formats.mininet.machine import (
     run_script,
 )
 from longfat.study.formats.mininet.network import Reader, with_safe_names
-from longfat.study.formats.mininet.schedule import schedule_of
-from longfat.study.formats.mininet.shaping import BOUNDARY_LINE, as_mininet_shapes
-from longfat.study.formats.mininet.traffic import FOLDER, Traffic, traffic_of
+from longfat.study.formats.mininet.schedule import FOLDER, schedule_of
+from longfat.study.formats.mininet.shaping import (
+    BOUNDARY_LINE,
+    as_mininet_shapes,
+    buffer_limits,
+)
+from longfat.study.formats.mininet.traffic import Traffic, traffic_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +74,7 @@ class ScriptRun:
         traffic: what is typed in it: set-up lines, flows, probes and events.
         files: files beside the script that lines name.
         notes: what became of each line, and what is left out.
+        repeats: in how many networks it does the same.
     """
 
     name: str
@@ -75,6 +82,7 @@ class ScriptRun:
     traffic: Traffic
     files: tuple[File, ...]
     notes: tuple[str, ...]
+    repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,10 +187,27 @@ def _network(
 def _runs(record: Record, file: str, helpers: Mapping[str, bytes]) -> tuple[ScriptRun, ...]:
     """Return what a script does in each network that it starts, or in the first."""
     started = [one for one in record.networks if one.is_started] or record.networks[:1]
+    first: dict[int, int] = {}
+    runs: dict[int, ScriptRun] = {}
+    for index, one in enumerate(started):
+        run = _run(record, one, "", file, helpers)
+        same = next((each for each, other in runs.items() if _is_same(run, other)), index)
+        first[index] = same
+        runs.setdefault(same, run)
+    names = case_names([started[index] for index in runs])
     return tuple(
-        _run(record, one, name, file, helpers)
-        for one, name in zip(started, case_names(started), strict=True)
+        replace(run, name=name, repeats=list(first.values()).count(index))
+        for (index, run), name in zip(runs.items(), names, strict=True)
     )
+
+
+def _is_same(one: ScriptRun, other: ScriptRun) -> bool:
+    """Return whether a script does the same in two of its networks."""
+    return _without_notes(one) == _without_notes(other)
+
+
+def _without_notes(run: ScriptRun) -> ScriptRun:
+    return replace(run, notes=(), traffic=replace(run.traffic, notes=()))
 
 
 def _run(
@@ -203,14 +228,18 @@ def _run(
         typed if typed.node in is_host else replace(typed, node=None) for typed in reader.commands
     ]
     plain, shaping = as_mininet_shapes(network, safe)
-    used = mentioned(helpers, [typed.text for typed in commands])
+    lines = [typed.text for typed in commands]
+    written = {command.file for line in lines for command in commands_of(line)}
+    used = mentioned({path: helpers[path] for path in helpers if path not in written}, lines)
     traffic = traffic_of(schedule_of(commands), plain, folder=FOLDER if used else None)
     setup = [one for one in traffic.setup if not reader.forwards(one)]
     plain, left = infer_link_properties(plain, setup)
     if shaping:  # by Mininet's own lines, so these do not differ
         notes = [note for note in notes if not _OF_SHAPING.match(note)]
     boundary = [Command(node=ROOT_NAMESPACE, line=BOUNDARY_LINE)] if shaping else []
-    traffic = replace(traffic, setup=(*boundary, *shaping, *left))
+    has_tcp = any(not isinstance(flow, Ping) for flow in traffic.flows)
+    limits = buffer_limits(plain) if has_tcp else ()
+    traffic = replace(traffic, setup=(*boundary, *limits, *shaping, *left))
     network = replace(plain, cold_neighbours=not one.static_arp)
     lines = [f"line {where[0]}: {text}" for where, text in traffic.notes]
     if not traffic.flows:
@@ -364,6 +393,8 @@ def _with_route(network: Network, host: Host, to: str, via: str) -> Network | No
         if node == host.name and address is not None
     ]
     near = any(router in one.network and router != one.ip for one in ours)
+    # To a network of its own it has a route, so that Linux refuses another one.
+    near &= to not in {str(one.network) for one in ours}
     same = to == "default" or ipaddress.ip_network(to).version == router.version
     if not near or not same:
         return None

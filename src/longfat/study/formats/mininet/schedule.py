@@ -7,6 +7,7 @@ the script waits for starts after it, and not at a time.
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
     from longfat.study.formats.mininet.machine import At, Typed
 
+FOLDER = "/tmp"
+"""Where a script's shells begin in a study: nodes can write there."""
+
 _SAME_S = 1e-3
+_PYTHON = re.compile(r"(?<![\w/.-])(?:/usr/bin/)?python(?=\s)")
 _BY_NAME = ("killall", "pkill")
 _NO_EFFECT = frozenset(
     [
@@ -142,7 +147,7 @@ def schedule_of(lines: Iterable[Typed], *, folder: str | None = None) -> Schedul
 def _read_line(typed: Typed, shell: _Shell, actions: list[Action]) -> float:
     """Add the commands of a line to others, and return when it ends by its words."""
     now_s = typed.time_s
-    for command in commands_of(typed.text):
+    for command in map(_with_python3, commands_of(typed.text)):
         if _of_shell(command, shell):
             continue
         if command.program == "wait":
@@ -177,11 +182,19 @@ def _read_line(typed: Typed, shell: _Shell, actions: list[Action]) -> float:
     return now_s
 
 
+def _with_python3(command: Command) -> Command:
+    """Return a command whose Python is one that machines have, under any other name."""
+    if command.program != "python":
+        return command
+    text, core = (_PYTHON.sub("python3", each, count=1) for each in (command.text, command.core))
+    return command._replace(words=("python3", *command.words[1:]), text=text, core=core)
+
+
 def _of_shell(command: Command, shell: _Shell) -> bool:
     """Return whether a command changes the shell alone, and take that over."""
     program, words = command.program, command.words
     if program == "cd" and not command.is_background:
-        shell.folder = words[1] if len(words) > 1 else "/root"
+        shell.folder = words[1] if len(words) > 1 else FOLDER
         return True
     if program in ("export", "ulimit", "alias") or (not words and "=" in command.text.split()[0]):
         if not words and not command.text.split()[0].split("=")[0].isidentifier():

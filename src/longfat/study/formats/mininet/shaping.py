@@ -23,6 +23,26 @@ if TYPE_CHECKING:
 BOUNDARY_LINE = "echo N > /sys/module/host_boundary/parameters/enabled"
 """Lets a switch's queue be charged to the sender's socket, as namespaces have it by themselves."""
 
+LIMITS_LINE = "sysctl -w net.core.rmem_max=16777216 net.core.wmem_max=16777216"
+"""The limits of sockets' buffers that Mininet sets as it begins."""
+
+_BUFFERS_LINE = (
+    "sysctl -w 'net.ipv4.tcp_rmem=10240 87380 16777216' 'net.ipv4.tcp_wmem=10240 87380 16777216'"
+)
+
+
+def buffer_limits(network: Network) -> tuple[Command, ...]:
+    """Return the lines by which Mininet sets the buffers of TCP, at root and so at its hosts.
+
+    Linux's own maximum for sending, 4 MB, limits a flow over a long fat link to less.
+
+    Source: Mininet 2.3, util.py (`fixLimits`).
+    """
+    return (
+        Command(node=ROOT_NAMESPACE, line=LIMITS_LINE),
+        *(Command(node=host.name, line=_BUFFERS_LINE) for host in network.hosts),
+    )
+
 
 def as_mininet_shapes(
     network: Network, record: NetworkRecord

@@ -39,26 +39,15 @@ _CHANGES = frozenset(
         "nomaster",
     ]
 )
-_FILES = frozenset(
+FILES = frozenset(
     [
-        "mkdir",
-        "rm",
-        "cp",
-        "mv",
-        "touch",
-        "chmod",
-        "chown",
-        "ln",
-        "tee",
-        "truncate",
-        "modprobe",
-        "insmod",
-        "rmmod",
-        "dd",
-        "fallocate",
-        "umount",
+        *("mkdir", "rm", "cp", "mv", "touch", "chmod", "chown", "ln", "tee"),
+        *("truncate", "dd", "fallocate"),
     ]
 )
+"""Programs that make, change and remove files."""
+
+_MODULES = frozenset(["modprobe", "insmod", "rmmod", "umount"])
 _OPEN_VSWITCH = re.compile(r"(ovs-\w+|dpctl)$")
 _TRAFFIC_WORD = re.compile(
     r"\b(ping6?|iperf3?|netperf|nc|wget|curl|python3?|tcpdump|hping3|nping|ab|traceroute|sleep)\b"
@@ -173,7 +162,7 @@ def _sets_up(command: Command) -> bool:
             ("brctl", "hostname", "mount", "arp"),
             is_long and not words[1].startswith(("show", "-n", "-a")),
         ),
-    }.get(program, program in _FILES)
+    }.get(program, program in FILES | _MODULES)
 
 
 def _shows(command: Command) -> bool:

@@ -16,13 +16,15 @@ from longfat.errors import InputError
 from longfat.guest.mininet.lines import option
 from longfat.model.case import Command
 from longfat.model.events import Event, TypedLine
+from longfat.model.flow_path.setting_warnings import socket_buffer_limit
 from longfat.model.network import ROOT_NAMESPACE, Network
 from longfat.model.probes import Capture, Probe, Queue
 from longfat.model.traffic import Flow, Iperf3, Ping, Program
 from longfat.model.traffic.extraction import Extraction
 from longfat.model.traffic.flow import EITHER
 from longfat.study.formats.mininet import tools
-from longfat.study.formats.mininet.schedule import Action, Schedule, anchor_of
+from longfat.study.formats.mininet.schedule import FOLDER, Action, Schedule, anchor_of
+from longfat.study.formats.mininet.shaping import LIMITS_LINE
 from longfat.study.reachability import check_reach
 
 if TYPE_CHECKING:
@@ -31,13 +33,13 @@ if TYPE_CHECKING:
 MAX_PING_FLOWS = 30
 """More pings than this of one `pingAll` are a flow for each host, not for each pair."""
 
-FOLDER = "/root"
-"""Where a script's shells begin in a study."""
-
-_NEEDS_FOLDER = re.compile(r"(?<![\d&])>\s*(?![/&\s])|\bwget\b|\./|-[oOw]\s*(?!-|/)\w")
+_NEEDS_FOLDER = re.compile(
+    r"\bmkdir\b(?!.*\s/)|(?<![\d&])>\s*(?![/&\s])|\bwget\b|\./|-[oOw]\s*(?!-|/)\w"
+)
 _ANYWHERE = frozenset(
     ["ip", "tc", "sysctl", "ifconfig", "route", "ethtool", "iptables", "ip6tables", "nft"]
 )
+_FOLDER_LINE = re.compile(r"(?:^|; )mkdir -p ([^\s;]+)$")
 # An interface that comes up passes on packets once the kernel's workers have seen to it.
 _UP, _UP_S = re.compile(r"\bup$"), 0.01
 _READY_LINE = "sleep 0.5"
@@ -155,6 +157,7 @@ class _Reader:
             else:
                 self._flow(action, role)
         self._drop_last_lines()
+        self._drop_unused_folders()
         flows = self._flows()
         by_action = {id(draft.action): draft.name for draft in reversed(self._drafts)}
         events = tuple(
@@ -210,6 +213,8 @@ class _Reader:
 
     def _set_up(self, action: Action, line: str | None = None) -> None:
         node = action.node or ROOT_NAMESPACE
+        if action.node is None and action.command.program in tools.FILES:
+            node = self._hosts[0]  # hosts share their files, and root's are read-only
         nodes = [node]
         if node == ROOT_NAMESPACE and not self._drafts and _INHERITED.match(action.line):
             nodes += self._hosts  # which have root's values of these in Mininet
@@ -242,6 +247,36 @@ class _Reader:
                 (one, "left out: it comes after the last test" if one is action else text)
                 for one, text in self._notes
             ]
+
+    def _drop_unused_folders(self) -> None:
+        """Leave out folders that no line of the study writes into: flows keep their output."""
+        lines = [command.line for command in (*self._setup, *(event[1] for event in self._events))]
+        lines += [
+            str(draft.values[key])
+            for draft in self._drafts
+            for key in ("run", "serve")
+            if key in draft.values
+        ]
+
+        def is_unused(command: Command) -> bool:
+            match = _FOLDER_LINE.search(command.line)
+            if match is None:
+                return False
+            return not any(match[1] in line for line in lines if not _FOLDER_LINE.search(line))
+
+        self._notes = [
+            (
+                action,
+                "left out: nothing is written there"
+                if _FOLDER_LINE.search(action.line)
+                and action.node is None
+                and is_unused(Command(node=self._hosts[0], line=action.line))
+                else text,
+            )
+            for action, text in self._notes
+        ]
+        self._setup = [command for command in self._setup if not is_unused(command)]
+        self._events = [event for event in self._events if not is_unused(event[1])]
 
     # ------------------------------------------------------------ servers
 
@@ -422,6 +457,11 @@ class _Reader:
         drafts = []
         for index, values in enumerate(flows):
             own = {**values, **more}
+            mininets = Command(node=ROOT_NAMESPACE, line=LIMITS_LINE)
+            kind, limit = socket_buffer_limit((mininets, *self._setup))
+            if action.command.program == "iperf" and own.get("window_bytes", 0) > limit:
+                own["window_bytes"] = limit  # iperf3 fails where Linux cuts it
+                notes.append(f"its window is cut to net.core.{kind}_max, as Linux does it")
             if index and action.command.program == "iperf" and "-r" in action.command.words:
                 own["follows"] = True
             drafts.append(_Draft(action, Iperf3, source, target, own, label="; ".join(notes)))
