@@ -40,7 +40,8 @@ _MAX_WORDS = 600
 
 _LACKS_OF_DPKT = (
     "It decodes Ethernet, ARP, IP, ICMP, UDP, TCP and SCTP, and no protocol above them. Display"
-    " filters have the fields of these. tshark decodes all that Wireshark does: apt-get install tshark"
+    " filters have the fields of these. tshark decodes all that Wireshark does: apt-get install"
+    " tshark"
 )
 _LACKS_OF_TSHARK = (
     "What TCP did (retransmissions, round-trip times) is longfat's own analysis, not Wireshark's;"
