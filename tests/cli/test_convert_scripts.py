@@ -245,6 +245,57 @@ def test_a_script_without_traffic(tmp_path: Path) -> None:
     assert "0.0 virtual s" not in done.stdout + done.stderr
 
 
+def test_every_line_has_the_names_of_the_study(tmp_path: Path) -> None:
+    study, notes = convert("odd_names", tmp_path)
+    case = study.cases["default"].case
+    lines = [(one.node, one.line) for one in case.setup]
+    assert ("h_1", "ip link set dev h_1-eth0 mtu 1400") in lines
+    assert ("root", "ip link set dev n1 mtu 1400") in lines
+    assert ("root", "ip link set dev swi_wcf3s mtu 1400") in lines
+    assert ("root", "ip link set dev swi_wcf3s-eth1 mtu 1400") in lines
+    assert "proxy_arp=1" in str(case.events)
+    assert "net.ipv4.conf.h_1-eth0." in str(case.events)
+    assert not any("fails" in note for note in notes)
+
+
+LONG_NAMES = """
+title: Long names
+network:
+  hosts:
+    tenletters: 10.0.0.1/24
+    twelveletter: 10.0.0.2/24
+    router-of-ten: {address: 10.0.0.3/24, forwards: yes}
+  switches: [switchten1, switchtwelve]
+  links:
+    - [tenletters, switchten1, {rate: 10Mbit, delay: 5ms}]
+    - [twelveletter, switchten1]
+    - [switchten1, switchtwelve, {delay: 1ms}]
+    - [router-of-ten, switchtwelve]
+setup:
+  - root: ip link set dev swi_wcf3s mtu 1400
+  - tenletters: ip link set dev ten_19unn-eth0 mtu 1400
+flows:
+  p: {ping: tenletters -> twelveletter, count: 3}
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("mn") is None or shutil.which("ovs-vsctl") is None,
+    reason="Mininet or Open vSwitch is not installed",
+)
+def test_a_written_script_with_long_names_runs(tmp_path: Path) -> None:
+    (tmp_path / "long.yaml").write_text(LONG_NAMES, encoding="utf-8")
+    done = longfat("convert", "long.yaml", "long.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = longfat(
+        *("exec", "--ovs", "--bind", str(tmp_path), "--", "sh", "-c"),
+        "echo tenletters ping -c 2 -i 0.2 10.0.0.3 | python3 long.py",
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 packets transmitted, 2 received" in done.stderr
+
+
 # What `longfat exec` prints of a script, as the metrics of its study.
 PRINTED = {
     "rtt": re.compile(r"rtt min/avg/max/mdev = [\d.]+/([\d.]+)/"),

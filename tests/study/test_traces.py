@@ -11,6 +11,7 @@ from longfat.execution import run_case
 from longfat.execution.compile import compile_job
 from longfat.live import Network
 from longfat.model.case import Case
+from longfat.model.flow_path.setting_warnings import setting_warnings
 from longfat.study.formats.write import study_text
 from tests.study.messages import error, read
 
@@ -43,6 +44,15 @@ def test_the_cases_of_a_grid_have_their_traces(tmp_path: Path) -> None:
     assert [one.case.files[0].content for one in found] == [b"1\n2\n", b"3\n"]
     message = "there is no such file"
     assert message in error(f"{text}grid: {{which: [up.trace, none.trace]}}\n", tmp_path)[1]
+
+
+@pytest.mark.parametrize(("first", "is_reported"), [("12.5", True), ("0", False)])
+def test_a_table_that_begins_later_is_reported(
+    first: str, is_reported: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "late.csv").write_text(f"time_s,rate_mbps\n{first},10\n20,5\n")
+    warnings = [text for _, text in setting_warnings(case_of("{trace: late.csv}", tmp_path))]
+    assert any("trace late.csv is at 12.5 s" in text for text in warnings) == is_reported
 
 
 def test_a_trace_beside_the_study_goes_into_the_case(tmp_path: Path) -> None:

@@ -84,11 +84,13 @@ class Trace:
         is_rates: its rows are rates, which hold until the next row, and not opportunities.
         rows: its rows in the order of their times.
         end_ns: when it restarts.
+        first_ns: the time of the first row in its file, which is 0 here.
     """
 
     is_rates: bool
     rows: tuple[Row, ...]
     end_ns: int
+    first_ns: int = 0
 
     def text(self, *, repeats: bool) -> str:
         """Return it as the kernel reads it.
@@ -213,7 +215,9 @@ def _table(lines: Iterable[Sequence[object]], what: str) -> Trace:
     if not rows:
         raise InputError("this trace has names and no rows")
     last_ns = rows[-1].at_ns - rows[-2].at_ns if len(rows) > 1 else _S
-    return Trace(is_rates=True, rows=tuple(rows), end_ns=rows[-1].at_ns + last_ns)
+    return Trace(
+        is_rates=True, rows=tuple(rows), end_ns=rows[-1].at_ns + last_ns, first_ns=first_ns
+    )
 
 
 _Reader = Callable[[object, str], int]

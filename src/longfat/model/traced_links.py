@@ -6,6 +6,7 @@ until each is given its trace by a line that is written to `CONTROL` at its node
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -94,3 +95,29 @@ def traced_links(network: Network, files: Sequence[File]) -> Iterator[TracedLink
                 order=f"{interface.name} {qdisc.handle.rstrip(':')} {path}",
                 file=File(path=path, content=trace.text(repeats=not shape.trace_once).encode()),
             )
+
+
+def late_traces(network: Network, files: Sequence[File]) -> dict[str, float]:
+    """Return the first times, in seconds, of those traces whose files do not begin at 0.
+
+    Args:
+        network: the network.
+        files: the files of its machine, the traces among them.
+
+    Returns:
+        The times by the traces' names.
+
+    Raises:
+        InputError: a trace is none.
+    """
+    contents = {file.path: file.content for file in files}
+    shapes = (shape for link in network.links for shape in (link.a_to_b, link.b_to_a))
+    names = dict.fromkeys(shape.trace for shape in shapes if shape.trace in contents)
+    times_ns = {name: _first_ns(contents[name]) for name in names if name is not None}
+    return {name: first_ns / 1e9 for name, first_ns in times_ns.items() if first_ns}
+
+
+@functools.lru_cache(maxsize=16)
+def _first_ns(content: bytes) -> int:
+    """Return the time of a trace's first row; many cases have the same traces."""
+    return parse_trace(content).first_ns

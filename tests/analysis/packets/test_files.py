@@ -13,6 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from longfat.analysis.packets.capture import (
+    COOKED,
+    COOKED_V2,
     ETHERNET,
     RAW_IP,
     Frame,
@@ -22,6 +24,7 @@ from longfat.analysis.packets.capture import (
 )
 from longfat.analysis.packets.decoded_capture import DecodedCapture, open_packets
 from longfat.analysis.packets.decoders import choose_decoder
+from longfat.analysis.packets.headers import lines_of
 from longfat.analysis.packets.tcp_analysis import ACK, SYN, Segment, Stream, after
 from longfat.cli.packets import packets as command
 from longfat.errors import InputError
@@ -77,6 +80,55 @@ def test_pcapng_keeps_nanoseconds_and_lengths(tmp_path: Path) -> None:
         assert [content for _, content in dpkt.pcapng.Reader(file)] == [
             one.content for one in frames
         ]
+
+
+_COOKED_HEADS = {
+    ETHERNET: bytes(12) + b"\x08\x00",
+    COOKED: struct.pack(">HHH8sH", 0, 1, 6, b"\2\0\0\0\0\1", 0x800),
+    COOKED_V2: struct.pack(">HHIHBB8s", 0x800, 0, 2, 1, 0, 6, b"\2\0\0\0\0\1"),
+}
+_INIT = struct.pack(">BBHIIHHI", 1, 0, 20, 7, 65535, 1, 1, 99)
+_DATA = struct.pack(">BBHIHHI", 0, 3, 19, 99, 0, 0, 0) + b"abc\0"
+
+
+def of_ip(protocol: int, content: bytes, link: int) -> Frame:
+    ends = bytes([10, 0, 0, 1]) + bytes([10, 0, 0, 2])
+    size = 20 + len(content)
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, size, 0, 0x4000, 64, protocol, 0) + ends
+    whole = _COOKED_HEADS[link] + ip + content
+    return Frame(time_ns=START_NS, content=whole, length=len(whole), link=link)
+
+
+@pytest.mark.parametrize("decoder", ["dpkt", "tshark"])
+@pytest.mark.parametrize("link", [ETHERNET, COOKED, COOKED_V2])
+def test_sctp_and_cooked_packets_are_named(tmp_path: Path, link: int, decoder: str) -> None:
+    sctp = struct.pack(">HHII", 5000, 5001, 7, 0)
+    udp = struct.pack(">HHHH", 1000, 2000, 11, 0) + b"abc"
+    contents = [(132, sctp + _INIT), (132, sctp + _DATA + _DATA), (17, udp)]
+    path = tmp_path / "x.pcap"
+    path.write_bytes(pcap([of_ip(*content, link) for content in contents], link=link))
+    packets = open_packets(path, name="x", epoch_ns=START_NS, decoder=choose_decoder(decoder))
+    rows: list[Any] = list(packets.page("", start=0, count=3)["rows"])
+    assert [row["protocol"] for row in rows] == ["SCTP", "SCTP", "UDP"]
+    assert "INIT" in rows[0]["info"]
+    assert rows[1]["info"].count("DATA") == 2
+    assert (rows[0]["source"], rows[2]["target"]) == ("10.0.0.1", "10.0.0.2")
+    assert [row["number"] for row in packets.page("sctp", start=0, count=3)["rows"]] == [1, 2]
+    assert "5001" in packets.details(1)
+
+
+@pytest.mark.parametrize(
+    ("content", "info"),
+    [
+        (b"", "cut within its headers"),
+        (struct.pack(">HHII", 1, 2, 0, 0), "1 → 2"),
+        (struct.pack(">HHIIBBH", 1, 2, 0, 0, 3, 0, 0), "1 → 2 SACK"),
+        (struct.pack(">HHIIBBH", 1, 2, 0, 0, 77, 0, 65535), "1 → 2 chunk 77"),
+    ],
+)
+def test_sctp_that_is_cut(content: bytes, info: str) -> None:
+    (line,) = lines_of([of_ip(132, content, ETHERNET)])
+    assert line.endswith(info)
 
 
 @pytest.mark.parametrize("decoder", ["dpkt", "tshark"])
@@ -141,7 +193,7 @@ def test_a_capture_that_is_being_written_is_read_as_far_as_it_goes(path: Path) -
         (b"", "no capture"),
         (b"title: a study", "no capture"),
         (pcap(list(transfer(2)))[:20], "ends within its head"),
-        (struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 113), "link type 113"),
+        (struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 105), "link type 105"),
         (pcap([]) + struct.pack("<IIII", 0, 0, 2**31, 2**31), "a packet of 2147483648 bytes"),
     ],
 )

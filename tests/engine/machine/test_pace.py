@@ -81,7 +81,7 @@ def test_a_pace_changes_no_result(
 def test_being_held_is_no_stall(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchdog, "STALL_IDLE_S", 0.1)
     with subprocess.Popen(["sleep", "100"]) as idle:
-        dog = watchdog.Watchdog(kernel_pid=idle.pid)
+        dog = watchdog.Watchdog(kernel_pid=idle.pid, binary=Path("/bin/sleep"))
         assert dog.check(1.0) is None
         time.sleep(0.2)
         dog.start_anew()

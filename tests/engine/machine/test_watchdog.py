@@ -35,3 +35,10 @@ def test_any_memory_gives_text(data: bytes) -> None:
 def test_a_stall_says_what_to_do() -> None:
     assert "`ls -R`" in str(Stall(virtual_s=1, cpu_s=20, spinner="ls -R"))
     assert "waits for an event" in str(Stall(virtual_s=1, cpu_s=0, spinner=""))
+
+
+def test_packets_that_circulate_are_no_process() -> None:
+    stall = Stall(virtual_s=1, cpu_s=20, is_kernel=True, receives_packets=True)
+    assert "receives packets without end" in str(stall)
+    assert "stp_state 1" in str(stall)
+    assert "computes without end" in str(Stall(virtual_s=1, cpu_s=20, is_kernel=True))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import time
 
+import pytest
+
 from tests.live.exec.command import READY_WITHIN_S, read_until, run, start
 
 
@@ -31,6 +33,37 @@ def test_what_spins_is_ended_and_named() -> None:
     done = run("--stall", "1", "sh", "-c", "echo before; while :; do :; done")
     assert (done.stdout, done.returncode) == (b"before\n", 3)
     assert b"spins without waiting" in done.stderr
+
+
+_LOOP = """
+ip link add s1 type bridge; ip link add s2 type bridge
+ip link set s1 up; ip link set s2 up
+for n in 1 2; do
+    ip link add a$n type veth peer name b$n
+    ip link set a$n master s1 up; ip link set b$n master s2 up
+done
+ip addr add 10.0.0.1/24 dev s1
+ping -c 1 10.0.0.2; echo end
+"""
+
+
+@pytest.mark.parametrize("version", ["6.1", "6.12", "7.2"])
+def test_packets_in_a_loop_of_switches_are_named(version: str) -> None:
+    done = run("--kernel", version, "--stall", "1", "sh", "-c", _LOOP)
+    assert (done.stdout, done.returncode) == (b"", 3)
+    assert b"the guest's kernel receives packets without end" in done.stderr
+
+
+def test_a_process_that_sends_without_end_is_named() -> None:
+    script = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    script += "while True: s.sendto(b'', ('127.0.0.1', 9))"
+    done = run("--stall", "1", "sh", "-c", f'ip link set lo up; python3 -c "{script}"')
+    assert b"the guest process `python3 -c import socket" in done.stderr
+
+
+def test_a_system_call_that_computes_is_named() -> None:
+    done = run("--stall", "1", "dd", "if=/dev/zero", "of=/dev/null", "bs=100M")
+    assert b"the guest's kernel computes without end" in done.stderr
 
 
 def test_the_first_interrupt_is_the_commands() -> None:

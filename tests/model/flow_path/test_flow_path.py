@@ -32,7 +32,12 @@ def test_bottleneck(make_case: MakeCase) -> None:
     found = bottleneck(case, bulk())
     assert found is not None
     assert found == Bottleneck(
-        node="root", interface="s1-eth2", rate_bps=1e9, queue=found.queue, loss=0.01
+        node="root",
+        interface="s1-eth2",
+        rate_bps=1e9,
+        rate_origin="a set-up line",
+        queue=found.queue,
+        loss=0.01,
     )
     assert found.queue is not None
     assert (found.queue.kind, found.queue.limit_bytes, found.queue.line) == (
@@ -72,6 +77,7 @@ def test_links_shape_a_path_without_set_up_lines(make_case: MakeCase) -> None:
     found = bottleneck(case, bulk())
     assert found is not None
     assert (found.interface, found.rate_bps, found.loss) == ("s1-eth2", 1e9, 0.01)
+    assert found.rate_origin == "its link"
     assert found.queue is not None
     assert found.queue.limit_bytes == 2_500_000
     assert idle_rtt(case, bulk(), {})[0] == pytest.approx(0.025)
@@ -89,7 +95,7 @@ def test_set_up_lines_come_after_the_links_own(make_case: MakeCase) -> None:
     ]
     found = bottleneck(case, bulk())
     assert found is not None
-    assert found.rate_bps == 1e8
+    assert (found.rate_bps, found.rate_origin) == (1e8, "a set-up line")
     assert found.queue is not None
     assert found.queue.limit_bytes == 300_000
 

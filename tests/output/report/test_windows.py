@@ -23,6 +23,7 @@ def test_lab08_path(windows: dict[str, FlowWindow]) -> None:
     for window in windows.values():
         assert window.path.rate_bps == 10e9
         assert window.path.rate_source == "s1-eth2"
+        assert window.path.rate_origin == "a set-up line"
         assert window.path.rtt_s == 0.02
         assert window.path.rtt_source == "the least of the flow ping"
         assert window.bdp_bytes == 25_000_000
@@ -174,4 +175,5 @@ def test_a_rate_that_events_change(tmp_path: Path) -> None:
     cells = {row.label: row.cells for row in window_grid(found).rows}
     assert cells["bottleneck"] == ("8.00 Mbit/s",)
     assert cells["its least rate"] == ("4.00 Mbit/s",)
+    assert "the rate that its link gives s1-eth2" in window_notes(found, ())[0]
     assert any("Events changed the bottleneck's rate" in note for note in window_notes(found, ()))

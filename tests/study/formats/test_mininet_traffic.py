@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from longfat.study.formats.mininet.helpers import helper_files
-from longfat.study.formats.mininet.network import with_interfaces
+from longfat.study.formats.mininet.names import with_interfaces
 from tests.study.formats.mininet_scripts import read
 
 NET = """
@@ -74,6 +74,23 @@ def test_a_large_ping_all_is_a_flow_for_each_host(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_lines_name_interfaces_as_they_are_here(line: str, changed: str) -> None:
     assert with_interfaces(line, {"wan": "r1-eth1", "lan": "wan"}) == changed
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        ("ip link set dev 1 mtu 1400", "ip link set dev s1 mtu 1400"),
+        ("ip link set 1 up; sleep 1", "ip link set s1 up; sleep 1"),
+        ("ip link set dev x master 1", "ip link set dev x master s1"),
+        ("sysctl net.ipv4.conf.1.forwarding=1", "sysctl net.ipv4.conf.s1.forwarding=1"),
+        ("cat /sys/class/net/1/mtu", "cat /sys/class/net/s1/mtu"),
+        ("ping -c 1 -i 1 10.0.0.1", "ping -c 1 -i 1 10.0.0.1"),
+        ("tc qdisc add dev 1-eth1 root netem limit 1",
+         "tc qdisc add dev s1-eth1 root netem limit 1"),
+    ],
+)  # fmt: skip
+def test_a_bridge_named_by_a_number(line: str, changed: str) -> None:
+    assert with_interfaces(line, {"1": "s1", "1-eth1": "s1-eth1"}) == changed
 
 
 def test_files_beside_a_script(tmp_path: Path) -> None:

@@ -47,6 +47,13 @@ RAW_IP = 101
 """The type of link whose packets begin with an IPv4 or IPv6 header, such as a tun device."""
 
 
+COOKED, COOKED_V2 = 113, 276
+"""The types of link of captures at all interfaces (`tcpdump -i any`), LINUX_SLL and LINUX_SLL2."""
+
+HEADER_BYTES = {ETHERNET: 14, RAW_IP: 0, COOKED: 16, COOKED_V2: 20}
+"""The size of the first header, by the type of link; these types are read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Capture:
     """A file that holds a capture.
@@ -212,8 +219,9 @@ def _unit(options: bytes, order: str) -> tuple[int, int]:
 
 
 def _checked_link(kind: int) -> int:
-    if kind not in (ETHERNET, RAW_IP):
-        raise _BrokenError(f"its packets are neither Ethernet frames nor IP (link type {kind})")
+    if kind not in HEADER_BYTES:
+        known = "neither Ethernet frames nor IP nor Linux cooked packets"
+        raise _BrokenError(f"its packets are {known} (link type {kind})")
     return kind
 
 

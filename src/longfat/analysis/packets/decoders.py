@@ -39,8 +39,9 @@ _WITHIN_S = 300.0
 _MAX_WORDS = 600
 
 _LACKS_OF_DPKT = (
-    "It decodes Ethernet, ARP, IP, ICMP, UDP and TCP, and no protocol above them. Display filters"
-    " have the fields of these. tshark decodes all that Wireshark does: apt-get install tshark"
+    "It decodes Ethernet, ARP, IP, ICMP, UDP, TCP and SCTP, and no protocol above them. Display"
+    " filters have the fields of these. tshark decodes all that Wireshark does: apt-get install"
+    " tshark"
 )
 _LACKS_OF_TSHARK = (
     "What TCP did (retransmissions, round-trip times) is longfat's own analysis, not Wireshark's;"

@@ -48,7 +48,7 @@ VALUE.-1: /"[^"]*"/ | /[A-Za-z0-9_.:\/-]+/
 
 _WORDS = {"eq": "==", "ne": "!=", "gt": ">", "lt": "<", "ge": ">=", "le": "<="}
 _FLAGS = {"fin": 1, "syn": 2, "reset": 4, "push": 8, "ack": 16, "urg": 32, "ece": 64, "cwr": 128}
-_PROTOCOLS = ("tcp", "udp", "icmp", "icmpv6", "arp", "ip", "ipv6")
+_PROTOCOLS = ("tcp", "udp", "icmp", "icmpv6", "arp", "ip", "ipv6", "sctp")
 
 
 class UnknownFieldError(InputError):

@@ -1,16 +1,18 @@
 """Decodes packets by dpkt, into the lines that tshark would print for the same fields.
 
-It decodes Ethernet, ARP, IPv4 and IPv6, ICMP, UDP and TCP, and no protocol above them.
+It decodes Ethernet, Linux cooked headers, ARP, IPv4 and IPv6, ICMP, UDP, TCP and the chunks of
+SCTP, and no protocol above them; others are named.
 """
 
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.analysis.packets.capture import ETHERNET
+from longfat.analysis.packets.capture import COOKED, COOKED_V2, ETHERNET, HEADER_BYTES
 from longfat.analysis.packets.columns import COLUMNS, SEPARATOR, Form
 from longfat.analysis.packets.tcp_analysis import Segment, Stream, Verdict
 from longfat.common.extras import lazy
@@ -26,6 +28,25 @@ else:
 _LETTERS = ((2, "SYN"), (16, "ACK"), (1, "FIN"), (4, "RST"), (8, "PSH"), (64, "ECE"), (128, "CWR"))
 _TIMESTAMP, _SACK, _SCALE = 8, 5, 3
 _MARK_WORDS = {one.key: one.label for one in COLUMNS if one.form is Form.PRESENT}
+_MAC_BYTES = 6
+# As Wireshark names them. Sources: IANA's protocol numbers, IEEE 802 numbers and SCTP chunk types.
+_ETHERNET_TYPES = {
+    0x8100: "VLAN", 0x8847: "MPLS", 0x8863: "PPPoED", 0x8864: "PPPoES", 0x888E: "EAPOL",
+    0x88A8: "VLAN", 0x88CC: "LLDP", 0x88F7: "PTPv2", 0x8809: "LACP",
+}  # fmt: skip
+_SCTP = 132
+_IP_PROTOCOLS = {
+    2: "IGMP", 4: "IPIP", 33: "DCCP", 41: "IPv6", 47: "GRE", 50: "ESP", 51: "AH", 89: "OSPF",
+    103: "PIM", 112: "VRRP", 115: "L2TP", _SCTP: "SCTP", 136: "UDP-Lite",
+}  # fmt: skip
+_SCTP_HEAD, _CHUNK_HEAD = struct.Struct(">HHII"), struct.Struct(">BBH")
+_CHUNKS = {
+    0: "DATA", 1: "INIT", 2: "INIT_ACK", 3: "SACK", 4: "HEARTBEAT", 5: "HEARTBEAT_ACK",
+    6: "ABORT", 7: "SHUTDOWN", 8: "SHUTDOWN_ACK", 9: "ERROR", 10: "COOKIE_ECHO",
+    11: "COOKIE_ACK", 12: "ECNE", 13: "CWR", 14: "SHUTDOWN_COMPLETE", 15: "AUTH",
+    64: "I_DATA", 128: "ASCONF_ACK", 130: "RE_CONFIG", 132: "PAD", 192: "FORWARD_TSN",
+    193: "ASCONF", 194: "I_FORWARD_TSN",
+}  # fmt: skip
 _IPV6_HEADER_BYTES = 40  # RFC 8200, section 3
 _UNREADABLE = (ArithmeticError, LookupError, ValueError, AttributeError, TypeError)
 _MAX_STREAMS = 200_000
@@ -110,19 +131,24 @@ def _outer_layer(frame: Frame) -> Any:
     """
     if frame.link == ETHERNET:
         return dpkt.ethernet.Ethernet(frame.content)
+    if frame.link == COOKED:
+        return dpkt.sll.SLL(frame.content)
+    if frame.link == COOKED_V2:
+        return dpkt.sll2.SLL2(frame.content)
     is_ipv6 = bool(frame.content) and frame.content[0] >> 4 == 6
     return (dpkt.ip6.IP6 if is_ipv6 else dpkt.ip.IP)(frame.content)
 
 
 def _internet_layer(outer: Any) -> Any:
-    return outer.data if isinstance(outer, dpkt.ethernet.Ethernet) else outer
+    links = (dpkt.ethernet.Ethernet, dpkt.sll.SLL, dpkt.sll2.SLL2)
+    return outer.data if isinstance(outer, links) else outer
 
 
 def _size_of(packet: Any, frame: Frame) -> int:
     """Return how many bytes follow the headers of IP."""
     # A packet of more than 64 KB, before it is cut up (GSO), has no length, or that of a jumbogram
     # (RFC 2675), which stands in a header of its own.
-    whole = frame.length - (14 if frame.link == ETHERNET else 0)
+    whole = frame.length - HEADER_BYTES[frame.link]
     if isinstance(packet, dpkt.ip.IP):
         return int((packet.len or whole) - packet.hl * 4)
     extensions = sum(header.length for header in packet.all_extension_headers)
@@ -152,8 +178,14 @@ class _Decoder:
             row |= {
                 "source": _mac(outer.src),
                 "target": _mac(outer.dst),
-                "protocol": "Ethernet",
+                "protocol": _ETHERNET_TYPES.get(outer.type, "Ethernet"),
                 "info": f"type 0x{outer.type:04x}",
+            }
+        elif isinstance(outer, dpkt.sll.SLL | dpkt.sll2.SLL2):
+            row |= {
+                "source": _mac(outer.hdr[:_MAC_BYTES]) if outer.hlen == _MAC_BYTES else None,
+                "protocol": _ETHERNET_TYPES.get(outer.ethtype, _link_name(frame)),
+                "info": f"type 0x{outer.ethtype:04x}",
             }
         inner = _internet_layer(outer)
         if isinstance(inner, dpkt.arp.ARP):
@@ -174,11 +206,13 @@ class _Decoder:
         row: dict[str, Any] = {"source": _address(packet.src), "target": _address(packet.dst)}
         last = packet.p
         if isinstance(packet, dpkt.ip.IP):
-            row |= {"ecn": packet.tos & 3, "protocol": "IPv4", "info": f"protocol {last}"}
+            row |= {"ecn": packet.tos & 3, "info": f"protocol {last}"}
+            row["protocol"] = _IP_PROTOCOLS.get(last, "IPv4")
             if packet.offset:
-                return row | {"info": f"fragment at {packet.offset}"}
+                return row | {"protocol": "IPv4", "info": f"fragment at {packet.offset}"}
         else:
-            row |= {"ecn6": (packet.fc >> 4) & 3, "protocol": "IPv6", "info": f"next header {last}"}
+            row |= {"ecn6": (packet.fc >> 4) & 3, "info": f"next header {last}"}
+            row["protocol"] = _IP_PROTOCOLS.get(last, "IPv6")
         inner = packet.data
         if isinstance(inner, dpkt.tcp.TCP):
             ends = ((packet.src, inner.sport), (packet.dst, inner.dport))
@@ -192,6 +226,8 @@ class _Decoder:
         if isinstance(inner, dpkt.icmp.ICMP | dpkt.icmp6.ICMP6):
             name = "ICMP" if isinstance(inner, dpkt.icmp.ICMP) else "ICMPv6"
             return row | {"protocol": name, "info": _icmp(inner)}
+        if last == _SCTP:
+            return row | {"info": _chunks(bytes(inner))}
         return row
 
     def _segment(self, tcp: Any, ends: Any, size: int, frame: Frame) -> dict[str, Any]:
@@ -323,8 +359,27 @@ def _icmp(message: Any) -> str:
     return words or _ICMP.get(kind, f"type {kind}") + f", code {int(message.code)}"
 
 
+def _chunks(content: bytes) -> str:
+    """Return the ports and chunks of a packet of SCTP (RFC 9260, section 3), as far as captured."""
+    if len(content) < _SCTP_HEAD.size:
+        return "cut within its headers"
+    source, target, _, _ = _SCTP_HEAD.unpack_from(content)
+    names = []
+    at = _SCTP_HEAD.size
+    while at + _CHUNK_HEAD.size <= len(content):
+        kind, _, size = _CHUNK_HEAD.unpack_from(content, at)
+        name = _CHUNKS.get(kind, f"chunk {kind}")
+        if kind == 0 and at + 8 <= len(content):
+            name += f" TSN={int.from_bytes(content[at + 4 : at + 8], 'big')}"
+        names.append(name)
+        if size < _CHUNK_HEAD.size:
+            break
+        at += (size + 3) // 4 * 4
+    return f"{source} → {target} {', '.join(names)}".rstrip()
+
+
 def _link_name(frame: Frame) -> str:
-    return "Ethernet" if frame.link == ETHERNET else "IP"
+    return {ETHERNET: "Ethernet", COOKED: "SLL", COOKED_V2: "SLL"}.get(frame.link, "IP")
 
 
 def _mac(packed: bytes) -> str:

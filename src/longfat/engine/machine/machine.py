@@ -337,7 +337,9 @@ class _Pulse:
         except OSError:
             return None  # it has just ended, or is about to start
         self._pid = pid
-        self._watchdog = Watchdog(kernel_pid=pid, stall_cpu_s=self._stall_cpu_s)
+        self._watchdog = Watchdog(
+            kernel_pid=pid, binary=self._kernel.binary, stall_cpu_s=self._stall_cpu_s
+        )
         return clock
 
     def _reopen_clock(self) -> None:

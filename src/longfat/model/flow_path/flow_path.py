@@ -13,7 +13,13 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from longfat.model.flow_path.setup_lines import QueueLine, qdisc_lines, queue_line, shaping
+from longfat.model.flow_path.setup_lines import (
+    QueueLine,
+    has_typed_rate,
+    qdisc_lines,
+    queue_line,
+    shaping,
+)
 from longfat.model.network import NoRouteError, follow_links, shaped_interfaces, trace_route
 from longfat.model.network.routing import target_addresses
 from longfat.model.typed_line import NotUnderstoodError
@@ -35,12 +41,14 @@ class FlowPath:
     Attributes:
         rate_bps: the rate of its bottleneck, in bit/s.
         rate_source: the interface that limits it, such as `s1-eth2`.
+        rate_origin: what gives it that rate, see `Bottleneck`.
         rtt_s: the round-trip time while it is idle, in seconds.
         rtt_source: where that is from, in words.
     """
 
     rate_bps: float
     rate_source: str
+    rate_origin: str
     rtt_s: float
     rtt_source: str
 
@@ -83,6 +91,7 @@ class Bottleneck:
         node: where it is: a host, or `longfat.model.network.ROOT_NAMESPACE`.
         interface: the interface, such as `s1-eth2`.
         rate_bps: its rate, in bit/s.
+        rate_origin: what gives it that rate, such as `its link`.
         queue: what queues in front of it; None if no line sets it, or the rate is a policer's.
         loss: the share of packets that netem loses on the whole way, 0 to 1.
     """
@@ -90,6 +99,7 @@ class Bottleneck:
     node: str
     interface: str
     rate_bps: float
+    rate_origin: str
     queue: QueueLine | None
     loss: float
 
@@ -126,6 +136,8 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
     (node, interface), rate_bps = min(limits, key=left_bps)
     policed_bps = _policed_bps(case.network).get(interface)
     is_policed = policed_bps is not None and policed_bps <= rate_bps
+    lines = interface_lines(case, interface)
+    origin = "a set-up line" if has_typed_rate(lines, rate_bps) else "its link"
     loss = 0.0
     for _, one in shapings:
         loss += one.loss - loss * one.loss
@@ -133,7 +145,8 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         node=node,
         interface=interface,
         rate_bps=rate_bps,
-        queue=None if is_policed else queue_line(interface_lines(case, interface)),
+        rate_origin="a policer" if is_policed else origin,
+        queue=None if is_policed else queue_line(lines),
         loss=loss,
     )
 
@@ -174,6 +187,7 @@ def flow_path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath 
     return FlowPath(
         rate_bps=slowest.rate_bps,
         rate_source=slowest.interface,
+        rate_origin=slowest.rate_origin,
         rtt_s=rtt_s,
         rtt_source=source,
     )

@@ -1,4 +1,4 @@
-"""Settings that Linux ignores or cuts without an error, or does not have, found before a run.
+"""Settings that are ignored, cut or changed without an error, or not there, found before a run.
 
 Sources: tcp(7) and socket(7) for SO_SNDBUF, SO_RCVBUF and their limits; Documentation/networking/
 ip-sysctl.rst, `tcp_ecn`; RFC 8257, section 3, for DCTCP's need of marks.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from longfat.model.flow_path.flow_path import (
@@ -17,6 +18,7 @@ from longfat.model.flow_path.flow_path import (
 )
 from longfat.model.flow_path.setup_lines import sysctl, sysctl_word
 from longfat.model.kinds import Size
+from longfat.model.traced_links import late_traces
 from longfat.model.traffic.bulk import Bulk
 from longfat.model.typed_line import NotUnderstoodError
 
@@ -62,6 +64,13 @@ def setting_warnings(case: Case) -> Iterator[tuple[int | None, str]]:
             None,
             f"the qdisc {kind} is in Linux since {since[0]}.{since[1]}, and the kernel is"
             f' {case.kernel}: write `kernel: "{newer}"`',
+        )
+    for name, first_s in late_traces(case.network, case.files).items():
+        yield (
+            None,
+            f"the first row of the trace {PurePosixPath(name).name} is at {first_s:g} s: all its"
+            " times are earlier by that here, since a trace begins with the traffic; add a row at"
+            " 0 to keep them",
         )
     for index, flow in enumerate(case.flows):
         if not isinstance(flow, Bulk):

@@ -155,6 +155,19 @@ def shaping(lines: Sequence[QdiscLine]) -> Shaping:
     return Shaping(rate_bps=min(rates, default=None), delay_s=delay_s, loss=loss)
 
 
+def has_typed_rate(lines: Sequence[QdiscLine], rate_bps: float) -> bool:
+    """Return whether a set-up line gives an interface its rate, and not its link.
+
+    Args:
+        lines: the lines that made the interface's qdiscs.
+        rate_bps: the rate, in bit/s.
+
+    Raises:
+        NotUnderstoodError: a line cannot be read with certainty.
+    """
+    return any(line.typed and shaping([line]).rate_bps == rate_bps for line in lines)
+
+
 def queue_line(lines: Sequence[QdiscLine]) -> QueueLine | None:
     """Return what queues in front of an interface's rate limit.
 

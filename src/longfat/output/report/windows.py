@@ -243,11 +243,11 @@ def window_notes(windows: Sequence[FlowWindow], omissions: Sequence[Omission]) -
     """Return the notes that explain the table."""
     notes = []
     if windows:
-        devices = " and ".join(dict.fromkeys(w.path.rate_source for w in windows))
+        rates = " and ".join(
+            dict.fromkeys(f"{w.path.rate_origin} gives {w.path.rate_source}" for w in windows)
+        )
         times = " or ".join(dict.fromkeys(w.path.rtt_source for w in windows))
-        notes = [
-            f"The bottleneck is the rate that set-up lines give {devices}; the RTT is {times}."
-        ]
+        notes = [f"The bottleneck is the rate that {rates}; the RTT is {times}."]
     if any(w.least_bps < w.path.rate_bps for w in windows):
         notes.append(
             "Events changed the bottleneck's rate: the arithmetic is that of its largest, and what "

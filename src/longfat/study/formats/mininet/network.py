@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from longfat.model.network import (
     Switch,
     problems,
 )
+from longfat.model.network.devices import device_stem
 from longfat.model.typed_line import without_sudo
 from longfat.study.addresses import host_address, router_address
 from longfat.study.formats.miniedit.nodes import BACKGROUND, OPENFLOW, split_lines
@@ -34,6 +34,7 @@ from longfat.study.formats.mininet.machine import (
     at,
     printable,
 )
+from longfat.study.formats.mininet.names import TOO_LONG, unwrapped, with_interfaces
 from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
 from longfat.study.network import name_problem
 
@@ -68,90 +69,12 @@ _LEFT: Mapping[str, tuple[str, Scalar]] = {
 }
 _SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 
-# See `longfat.study.formats.mininet.write`.
-_WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-# Where the name of an interface may stand: in paths of sysctl, and as a word, also of a VLAN.
-_IN_PATH = r"(?<=conf[./])(?:{names})(?=[./])|(?<=neigh[./])(?:{names})(?=[./])"
-_AS_WORD = r"(?<![\w./-])(?:{names})(?![\w-]|\.(?!\d))"
-# See `longfat.study.formats.mininet.write`.
-_WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-# Where the name of an interface may stand: as a word, and in paths of sysctl.
-_BEFORE, _AFTER = (
-    r"(?:(?<=conf[./])|(?<=neigh[./])|(?<![\w./-]))",
-    r"(?![\w-]|\.(?!\d)[^./\s]*(?:\s|$))",
-)
-
-
-def _unwrapped(text: str) -> str:
-    """Return the line in the form in which scripts of longfat's type it."""
-    match = _WRAPPED.fullmatch(text)
-    return shlex.split(match[1])[0] if match else text
-
-
-def with_interfaces(line: str, names: Mapping[str, str]) -> str:
-    """Return a line with other names for interfaces.
-
-    Args:
-        line: the line.
-        names: the new names by the old ones; all are replaced at once.
-    """
-    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    pattern = f"{_IN_PATH}|{_AS_WORD}".replace("{names}", known)
-    return re.sub(pattern, lambda match: names[match[0]], line)
-
-
-def with_safe_names(record: NetworkRecord) -> tuple[NetworkRecord, tuple[str, ...]]:
-    """Return a record whose nodes have names that a study allows, and notes on those that changed.
-
-    A study's names begin with a letter and have no points. Others, such as those with blanks, stay
-    as they are.
-    """
-    names: dict[str, str] = {}
-    for node in record.nodes:
-        name = node.name
-        if _NAME.fullmatch(name) and name_problem(name) is not None:
-            safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)
-            name = safe if safe[0].isalpha() else f"n{safe}"
-            while name in names.values() or any(one.name == name for one in record.nodes):
-                name += "_"
-        names[node.name] = name
-    changed = {old: new for old, new in names.items() if old != new}
-    if not changed:
-        return record, ()
-    notes = [
-        f"{old}: it is {new} here: names begin with a letter and have no points"
-        for old, new in changed.items()
-    ]
-    return (
-        replace(
-            record,
-            nodes=tuple(replace(one, name=names[one.name]) for one in record.nodes),
-            links=tuple(
-                replace(
-                    link,
-                    ends=(
-                        replace(link.ends[0], node=names.get(link.ends[0].node, link.ends[0].node)),
-                        replace(link.ends[1], node=names.get(link.ends[1].node, link.ends[1].node)),
-                    ),
-                )
-                for link in record.links
-            ),
-            commands=tuple(
-                replace(one, node=None if one.node is None else names.get(one.node, one.node))
-                for one in record.commands
-            ),
-        ),
-        tuple(notes),
-    )
-
 
 class Reader:
     """Makes a network of a record.
 
     Args:
-        record: the record of the network; `with_safe_names` makes its names those of a study.
+        record: the record of the network; `names.with_safe_names` makes its names those of a study.
         file: the script, as the user named it.
 
     Attributes:
@@ -310,16 +233,24 @@ class Reader:
                     continue
                 at_root = self._nodes[end.node].is_switch
                 renamed.setdefault("" if at_root else end.node, {})[end.interface] = name
+                is_long = end.interface.rpartition("-")[0] == end.node != device_stem(end.node)
+                why = TOO_LONG if is_long else "they are numbered in the links' order"
                 self._note(
                     link.at,
                     f"the interface {end.interface} is {name} here, in lines that name it, too: "
-                    "they are numbered in the links' order",
+                    f"{why}",
                 )
+        bridges = {switch.name: device_stem(switch.name) for switch in network.switches}
+        if short := {name: stem for name, stem in bridges.items() if stem != name}:
+            renamed.setdefault("", {}).update(short)
         commands = []
         for typed in self._record.commands:
-            text, where = _unwrapped(typed.text), self._where(typed.node)
+            text, where = unwrapped(typed.text), self._where(typed.node)
             if where in renamed:
                 text = with_interfaces(text, renamed[where])
+            if where == "" and short and with_interfaces(typed.text, short) != typed.text:
+                names = ", ".join(f"{name} is {stem}" for name, stem in short.items())
+                self._note(typed.at, f"of the bridges, {names} here: {TOO_LONG}")
             commands.append(typed if text == typed.text else replace(typed, text=text))
         self.commands = tuple(commands)
 

@@ -45,7 +45,8 @@ from longfat.study.formats.mininet.machine import (
     read_record,
     run_script,
 )
-from longfat.study.formats.mininet.network import Reader, with_safe_names
+from longfat.study.formats.mininet.names import with_safe_names
+from longfat.study.formats.mininet.network import Reader
 from longfat.study.formats.mininet.schedule import FOLDER, schedule_of
 from longfat.study.formats.mininet.shaping import (
     BOUNDARY_LINE,

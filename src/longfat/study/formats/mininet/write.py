@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from longfat.model.network import ROOT_NAMESPACE, shape_commands, tunnel_commands
 from longfat.model.network.build import FORWARD_LINE
+from longfat.model.network.devices import device_stem
+from longfat.study.formats.mininet.names import with_interfaces
 from longfat.study.formats.mininet_options import addressing, check_writable, interface_lines
 
 if TYPE_CHECKING:
@@ -137,7 +139,15 @@ def _set_up(network: Network, setup: Sequence[Command]) -> str:
     typed += tunnel_commands(network)
     typed += [(name, line) for name, own in addressing(network).items() for line in own.lines]
     typed += shape_commands(network)
-    typed += [(command.node, command.line) for command in setup]
+    # Mininet names a bridge as its switch.
+    bridges = {
+        stem: switch.name
+        for switch in network.switches
+        if (stem := device_stem(switch.name)) != switch.name
+    }
+    typed += [
+        (one.node, with_interfaces(one.line, bridges) if bridges else one.line) for one in setup
+    ]
     lines = [
         "def set_up(net):",
         '    """Type what the network needs besides, and its set-up lines."""',
