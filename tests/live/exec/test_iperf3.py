@@ -108,7 +108,7 @@ def _misbehaving_clients(*names: str) -> dict[str, str]:
 
 
 def _misbehaving_servers(*names: str) -> dict[str, str]:
-    lines = 'misbehave "$B" server \'{}\' &\nsleep 0.5\nclient client -b 1M -t 10 {}\nwait $!\n'
+    lines = "misbehave \"$B\" server '{}' &\nsleep 0.5\nclient client -b 1M -t 10 {}\nwait $!\n"
     return {
         f"{name} {option}": lines.format(name, option) for name in names for option in ("", "-J")
     }
@@ -144,15 +144,15 @@ _GROUPS = {
     "intervals": _complete("-i 0", "-i 0 -R", "-i 0.5", "-i 5", "-O 1", "-O 1 -R", "-f m", "-T t"),
     "end": _complete("-n 200K", "-n 200K -R", "-k 2", "-u -k 20", "-u -n 20K", "-n 200K -J"),
     "sockets": _complete(
-        *("-w 64K", "-M 1000", "-C reno", "-C nonesuch", "-l 1K", "-S 0x10", "--fq-rate 1M"),
-        *("--cport 4000", "--rcv-timeout 1000", "--rcv-timeout 1000 -R", "--connect-timeout 1000"),
+        *("-w 64K", "-M 1000", "-C reno", "-l 1K", "-S 0x10", "--fq-rate 1M"),
+        *("--cport 4000", "--rcv-timeout 3000 -R", "--snd-timeout 3000", "--connect-timeout 1000"),
     ),
     "server": {
         **_complete("--get-server-output", "--get-server-output -R"),
         **_complete("", "-R", server="-J"),
         **_complete("", "-R", server="-i 0"),
         **_complete("", server="--idle-timeout 3"),
-        **_complete("", server="--rcv-timeout 1000"),
+        **_complete("", server="--rcv-timeout 3000"),
     },
     "one-off server": {
         **_complete("", "-R", "-J", "-u", server="-1"),
@@ -229,9 +229,7 @@ def _run_on_host(name: str, lines: str) -> str:
 def _run_in_machine(scenarios: dict[str, str]) -> str:
     head = f"{_FUNCTIONS}{_MACHINE}PYTHON=/usr/bin/python3; CONTROL={_CONTROL}\n"
     # A subshell each: a scenario may set variables.
-    script = head + "".join(
-        f"(\n{lines})\nshow '{name}'\n" for name, lines in scenarios.items()
-    )
+    script = head + "".join(f"(\n{lines})\nshow '{name}'\n" for name, lines in scenarios.items())
     done = run("--bind", str(_CONTROL.parent), "sh", given=script.encode())
     assert done.returncode == 0, done.stderr
     return done.stdout.decode()
@@ -239,31 +237,34 @@ def _run_in_machine(scenarios: dict[str, str]) -> str:
 
 # Headings and rulers, which are repeated if an interval begins as the test does; an interval of
 # no length at the end; and what 3.12 says of a length that it did not read.
+_INTERVAL = re.compile(r"\b(\d+\.\d+)-(\d+\.\d+) sec")
 _NO_RESULT = re.compile(
     r"\[ ID\].*|[- ]*|.* (\d+)-\1 sec .*|WARNING: Size of data read .*|.*Server listening .*"
 )
 
 
-def _normalised(text: str) -> object:
-    """Return an output without what a measurement determines: lines, or the keys of JSON."""
-    body, status, number = text.partition("status ")
-    try:
-        return [_keys(json.loads(body)), status + number.strip()]
-    except ValueError:
-        pass
-    text = re.sub(r"\d+\.\d+\.\d+\.\d+", "ADDRESS", text)
-    text = re.sub(r"\b(\d+\.\d+)-(\d+\.\d+)\b", lambda m: f"{float(m[1]):.0f}-{float(m[2]):.0f}", text)
-    lines = [line for line in text.splitlines() if not _NO_RESULT.fullmatch(line)]
-    return [_without_numbers(line) for line in lines]
+def _normalised(text: str) -> list[object]:
+    """Return an output without what a measurement determines: lines, and the keys of JSON."""
+    parts: list[object] = []
+    while text.lstrip().startswith("{"):
+        text = text.lstrip()
+        value, end = json.JSONDecoder().raw_decode(text)
+        parts.append(_keys(value))
+        text = text[end:]
+    for line in text.splitlines():
+        line = _INTERVAL.sub(_rounded, re.sub(r"\s+", " ", line)).strip()
+        if not _NO_RESULT.fullmatch(line):
+            parts.append(line if line.startswith("status") else _without_numbers(line))
+    return parts
+
+
+def _rounded(interval: re.Match[str]) -> str:
+    return f"{float(interval[1]):.0f}-{float(interval[2]):.0f} sec"
 
 
 def _without_numbers(line: str) -> str:
-    if line.startswith("status"):
-        return line
-    times = re.search(r"\d+-\d+ sec", line)
-    line = re.sub(r"(\d+-\d+ sec)|\d+(\.\d+)?", "N", line)
-    line = re.sub(r"\b[KMG](?=Bytes|bits)", "", re.sub(r"\s+", " ", line))
-    return f"{times[0] if times else ''} {line}".strip()
+    line = re.sub(r"(\d+-\d+ sec)|\d+(\.\d+)*", lambda match: match[1] or "N", line)
+    return re.sub(r"\b[KMG](?=Bytes|bits)", "", line)
 
 
 def _keys(value: object) -> object:
@@ -277,7 +278,7 @@ def _keys(value: object) -> object:
     return "text" if isinstance(value, str) else "number"
 
 
-def _split(printed: str) -> dict[str, dict[str, object]]:
+def _split(printed: str) -> dict[str, dict[str, list[object]]]:
     scenarios = {}
     for part in printed.split("@@@@ ")[1:]:
         name, _, rest = part.partition("\n")
