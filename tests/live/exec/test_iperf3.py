@@ -251,8 +251,8 @@ def _normalised(text: str) -> list[object]:
         value, end = json.JSONDecoder().raw_decode(text)
         parts.append(_keys(value))
         text = text[end:]
-    for line in text.splitlines():
-        line = _INTERVAL.sub(_rounded, re.sub(r"\s+", " ", line)).strip()
+    for printed in text.splitlines():
+        line = _INTERVAL.sub(_rounded, re.sub(r"\s+", " ", printed)).strip()
         if not _NO_RESULT.fullmatch(line):
             parts.append(line if line.startswith("status") else _without_numbers(line))
     return parts
@@ -304,3 +304,68 @@ def test_the_most_common_ends_are_those_of_the_host() -> None:
 @pytest.mark.parametrize("group", _GROUPS)
 def test_all_ends_are_those_of_the_host(group: str) -> None:
     _compare(_GROUPS[group])
+
+
+def _last_lines(script: str) -> dict[str, str]:
+    """Run a scenario in a machine; return the last line but the status of each output."""
+    (outputs,) = _split(_run_in_machine({"scenario": script})).values()
+    return {name: str(["", *lines][-2]) for name, lines in outputs.items() if lines}
+
+
+@pytest.mark.parametrize("option", ["", "-R", "--bidir", "-P 2"])
+def test_sctp(option: str) -> None:
+    # Not compared with the host, whose kernel may not have it.
+    ends = _last_lines(f"""
+serve
+client whole --sctp -b 1M -t 1 {option}
+for signal in INT KILL; do interrupted $signal --sctp -b 1M -t 30 {option}; done
+finish --sctp
+""")
+    assert (ends["whole"], ends["next"]) == ("iperf Done.", "iperf Done.")
+
+
+@pytest.mark.parametrize("option", ["", "-R", "--bidir", "-P 2", "-u"])
+def test_a_link_that_is_down_for_a_second(option: str) -> None:
+    ends = _last_lines(f"""
+serve
+(sleep 1; ip -n b link set far down; sleep 1; ip -n b link set far up) &
+client whole -b 1M -t 4 {option}
+finish
+""")
+    assert (ends["whole"], ends["next"]) == ("iperf Done.", "iperf Done.")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--snd-timeout 2000", "unable to write to stream socket: Connection timed out"),
+        ("--rcv-timeout 2000 -R", "idle timeout for receiving data"),
+    ],
+)
+def test_a_link_that_goes_down(option: str, message: str) -> None:
+    ends = _last_lines(f"""
+serve --rcv-timeout 3000
+(sleep 1; ip -n b link set far down) &
+client client -b 1M -t 30 {option}
+sleep 10; ip -n b link set far up; sleep 5
+finish
+""")
+    assert ends["client"].endswith(message)
+    assert ends["next"] == "iperf Done."
+
+
+@pytest.mark.parametrize("option", ["", "-R", "--bidir", "-P 2", "-u"])
+def test_connections_that_are_reset(option: str) -> None:
+    ends = _last_lines(f"""
+serve
+(sleep 1; $A ss -K dport = :5201 >/dev/null) &
+client client -b 1M -t 30 {option}
+finish
+""")
+    assert "error" in ends["client"]
+    assert ends["next"] == "iperf Done."
+
+
+def test_a_connection_that_times_out() -> None:
+    ends = _last_lines("ADDRESS=10.0.0.3\nclient client --connect-timeout 1500\n")
+    assert ends["client"].endswith("unable to connect to server: Connection timed out")
