@@ -105,7 +105,12 @@ _REASONS = {
     ),
     Cause.DUPLICATE: (
         *("TCP_OLD_DATA", "TCP_OVERWINDOW", "TCP_OFOMERGE", "TCP_OLD_ACK", "TCP_OLD_SEQUENCE"),
-        *("TCP_INVALID_SEQUENCE", "TCP_INVALID_SYN", "TCP_INVALID_END_SEQUENCE", "TCP_INVALID_ACK*"),
+        *(
+            "TCP_INVALID_SEQUENCE",
+            "TCP_INVALID_SYN",
+            "TCP_INVALID_END_SEQUENCE",
+            "TCP_INVALID_ACK*",
+        ),
         *("TCP_TOO_OLD_ACK", "TCP_ACK_UNSENT_DATA", "TCP_RFC7323_*", "TCP_OFO_DROP", "DUP_FRAG"),
     ),
 }
@@ -257,9 +262,7 @@ def _dropping(qdiscs: Sequence[QdiscDrops]) -> list[QdiscDrops]:
     for qdisc in qdiscs:
         if qdisc.parent:
             below[qdisc.parent.partition(":")[0]] += qdisc.drops
-    own = {
-        qdisc.handle: qdisc.drops - below[qdisc.handle.partition(":")[0]] for qdisc in qdiscs
-    }
+    own = {qdisc.handle: qdisc.drops - below[qdisc.handle.partition(":")[0]] for qdisc in qdiscs}
     dropping = [qdisc for qdisc in qdiscs if own[qdisc.handle] > 0]
     return sorted(dropping, key=lambda qdisc: -own[qdisc.handle])
 

@@ -81,8 +81,8 @@ def _misbehave_before_a_test(client: _Client, misbehaviour: str) -> None:
             control.sendall(_COOKIE[:5])
             control.shutdown(socket.SHUT_WR)
             _print_states(control)
-        case ["another protocol"]:
-            control.sendall(b"GET / HTTP/1.0\r\nHost: server.example.org\r\n\r\n")
+        case ["zero bytes"]:
+            control.sendall(bytes(100))
             control.shutdown(socket.SHUT_WR)
             _print_states(control)
         case ["parameters are no JSON"]:
@@ -116,6 +116,7 @@ def _misbehave_in_a_test(client: _Client, misbehaviour: str) -> None:
             control.sendall(_TEST_END)
             _print_states(control)
         case ["running", "terminates"]:
+            time.sleep(1.2)  # before its first interval the server reports a wrong time
             control.sendall(_CLIENT_TERMINATE)
             _print_states(control)
         case ["running", "unknown state"]:
