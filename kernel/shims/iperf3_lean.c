@@ -379,7 +379,7 @@ static void add_to_now(struct timespec all, struct timespec left)
 int select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *wait)
 {
 	struct timespec all, left;
-	int found;
+	int found, good;
 
 	selects++;
 	if (waiting)
@@ -401,16 +401,17 @@ int select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct time
 	if (!running && !all.tv_sec && all.tv_nsec < LEAST_WAIT_US * 1000)
 		all.tv_nsec = LEAST_WAIT_US * 1000;
 	left = all;
+	/* The handler of a signal does not return here, and needs the time at which it is called. */
+	good = turns;
+	turns = 0;
 	/* The system call itself: the C library keeps what is left to itself. */
 	found = (int)syscall(SYS_pselect6, count, reads, writes, others, &left, NULL);
 	wait->tv_sec = left.tv_sec;
 	wait->tv_usec = left.tv_nsec / 1000;
 	repeats = MOST_REPEATS;
-	if (turns > 0 && found > 0) {
-		turns--;
+	if (good > 0 && found > 0) {
+		turns = good - 1;
 		add_to_now(all, left);
-	} else {
-		turns = 0;
 	}
 	return found;
 }

@@ -13,17 +13,12 @@ import sys
 import time
 
 _COOKIE = b"abcdefghijklmnopqrstuvwxyz234567abcd\0"
-_PARAMETERS = {
-    "tcp": True,
-    "omit": 0,
-    "time": 2,
-    "num": 0,
-    "blockcount": 0,
-    "parallel": 1,
-    "len": 131072,
-    "pacing_timer": 1000,
-    "client_version": "3.12",
+_PARAMETERS = json.loads("""
+{
+    "tcp": true, "omit": 0, "time": 2, "num": 0, "blockcount": 0, "parallel": 1,
+    "len": 131072, "pacing_timer": 1000, "client_version": "3.12"
 }
+""")
 _TEST_START, _TEST_RUNNING, _TEST_END, _CLIENT_TERMINATE = b"\x01", b"\x02", b"\x04", b"\x0c"
 _PARAM_EXCHANGE, _CREATE_STREAMS, _SERVER_TERMINATE = b"\x09", b"\x0a", b"\x0b"
 _ACCESS_DENIED, _UNKNOWN = b"\xff", b"\x63"
@@ -75,8 +70,7 @@ class _Client:
         return data
 
 
-def _be_client(address: str, port: int, misbehaviour: str) -> None:  # noqa: C901, PLR0912, PLR0915
-    client = _Client(address, port)
+def _misbehave_before_a_test(client: _Client, misbehaviour: str) -> None:
     control = client.control
     match misbehaviour.split(", "):
         case ["connected", "closes"]:
@@ -87,8 +81,8 @@ def _be_client(address: str, port: int, misbehaviour: str) -> None:  # noqa: C90
             control.sendall(_COOKIE[:5])
             control.shutdown(socket.SHUT_WR)
             _print_states(control)
-        case ["another protocol"]:
-            control.sendall(b"GET / HTTP/1.0\r\nHost: server.example.org\r\n\r\n")
+        case ["zero bytes"]:
+            control.sendall(bytes(100))
             control.shutdown(socket.SHUT_WR)
             _print_states(control)
         case ["parameters are no JSON"]:
@@ -102,43 +96,44 @@ def _be_client(address: str, port: int, misbehaviour: str) -> None:  # noqa: C90
         case ["parameters", "closes"]:
             client.send_parameters()
             control.close()
+        case _:
+            raise SystemExit(misbehaviour)
+
+
+def _misbehave_in_a_test(client: _Client, misbehaviour: str) -> None:
+    control = client.control
+    data = client.start(reverse=misbehaviour.startswith("reversed"))
+    match misbehaviour.split(", "):
         case ["running", "closes"]:
-            data = client.start()
             control.close()
             time.sleep(1)
             data.close()
         case ["running", "closes data"]:
             # The server has nothing to read any more, and no end of the test.
-            data = client.start()
             data.sendall(bytes(100_000))
             data.close()
             time.sleep(1.5)
             control.sendall(_TEST_END)
             _print_states(control)
         case ["running", "terminates"]:
-            data = client.start()
+            time.sleep(1.2)  # before its first interval the server reports a wrong time
             control.sendall(_CLIENT_TERMINATE)
             _print_states(control)
         case ["running", "unknown state"]:
-            data = client.start()
             control.sendall(_UNKNOWN)
             _print_states(control)
         case ["running", "starts again"]:
-            data = client.start()
             control.sendall(_TEST_RUNNING)
             _print_states(control)
         case ["ended", "closes"]:
-            data = client.start()
             control.sendall(_TEST_END)
             assert control.recv(1)
         case ["ended", "results are no JSON"]:
-            data = client.start()
             control.sendall(_TEST_END)
             assert control.recv(1)
             _send_text(control, b"{")
             _print_states(control)
         case ["reversed", "resets"]:
-            data = client.start(reverse=True)
             time.sleep(0.7)
             _reset(control)
             _reset(data)
@@ -146,14 +141,21 @@ def _be_client(address: str, port: int, misbehaviour: str) -> None:  # noqa: C90
             raise SystemExit(misbehaviour)
 
 
+def _be_client(address: str, port: int, misbehaviour: str) -> None:
+    client = _Client(address, port)
+    if misbehaviour.startswith(("running", "reversed", "ended")):
+        _misbehave_in_a_test(client, misbehaviour)
+    else:
+        _misbehave_before_a_test(client, misbehaviour)
+
+
 def _be_server(address: str, port: int, misbehaviour: str) -> None:
     listener = socket.create_server((address, port))
     control, _ = listener.accept()
+    control.recv(len(_COOKIE))
     if misbehaviour == "closes":
-        control.recv(len(_COOKIE))
         control.close()
         return
-    control.recv(len(_COOKIE))
     if misbehaviour == "denies":
         control.sendall(_ACCESS_DENIED)
     elif misbehaviour == "unknown state":
@@ -173,9 +175,7 @@ def _be_server(address: str, port: int, misbehaviour: str) -> None:
         control.sendall(_TEST_START)
         time.sleep(0.1)
         control.sendall(_TEST_RUNNING)
-        end_s = time.monotonic() + 1.6
-        while time.monotonic() < end_s:
-            data.recv(1 << 20)
+        time.sleep(1.6)
         if misbehaviour == "terminates":
             control.sendall(_SERVER_TERMINATE)
         else:

@@ -103,8 +103,8 @@ finish
 
 def _misbehaving_clients(*names: str) -> dict[str, str]:
     # A server that waits for the client's next message does so for the time of --rcv-timeout.
-    lines = "serve --rcv-timeout 3000\nmisbehave '$A' client '{}'\nsleep 0.5\nfinish\n"
-    return {name: lines.format(name).replace("'$A'", '"$A"') for name in names}
+    lines = "serve --rcv-timeout 3000\nmisbehave \"$A\" client '{}'\nsleep 0.5\nfinish\n"
+    return {name: lines.format(name) for name in names}
 
 
 def _misbehaving_servers(*names: str) -> dict[str, str]:
@@ -144,15 +144,15 @@ _GROUPS = {
     "intervals": _complete("-i 0", "-i 0 -R", "-i 0.5", "-i 5", "-O 1", "-O 1 -R", "-f m", "-T t"),
     "end": _complete("-n 200K", "-n 200K -R", "-k 2", "-u -k 20", "-u -n 20K", "-n 200K -J"),
     "sockets": _complete(
-        *("-w 64K", "-M 1000", "-C reno", "-C nonesuch", "-l 1K", "-S 0x10", "--fq-rate 1M"),
-        *("--cport 4000", "--rcv-timeout 1000", "--rcv-timeout 1000 -R", "--connect-timeout 1000"),
+        *("-w 64K", "-M 1000", "-C reno", "-l 1K", "-S 0x10", "--fq-rate 1M"),
+        *("--cport 4000", "--rcv-timeout 3000 -R", "--snd-timeout 3000", "--connect-timeout 1000"),
     ),
     "server": {
         **_complete("--get-server-output", "--get-server-output -R"),
         **_complete("", "-R", server="-J"),
         **_complete("", "-R", server="-i 0"),
         **_complete("", server="--idle-timeout 3"),
-        **_complete("", server="--rcv-timeout 1000"),
+        **_complete("", server="--rcv-timeout 3000"),
     },
     "one-off server": {
         **_complete("", "-R", "-J", "-u", server="-1"),
@@ -188,14 +188,13 @@ finish
     "busy": _busy("", "-R", "-P 3", "-u", "--bidir", "-u -R"),
     "no server": {
         "refused": "client c1; client c2 -J; client c3 -u; client c4 -R\n",
-        "no such name": "ADDRESS=nonesuch.invalid\nclient client\n",
         "bad options": """
 client c1 -t -1; client c2 -n 1 -k 1; client c3 -u -Z; client c4 -R --bidir; client c5 -P 200
 client c6 -M 99999; client c7 -t 100000
 """,
     },
     "misbehaving client": _misbehaving_clients(
-        *("connected, closes", "connected, resets", "short cookie", "another protocol"),
+        *("connected, closes", "connected, resets", "short cookie", "zero bytes"),
         *("parameters are no JSON", "cookie of another test", "parameters, closes"),
     ),
     "misbehaving client in a test": _misbehaving_clients(
@@ -237,33 +236,34 @@ def _run_in_machine(scenarios: dict[str, str]) -> str:
 
 # Headings and rulers, which are repeated if an interval begins as the test does; an interval of
 # no length at the end; and what 3.12 says of a length that it did not read.
+_INTERVAL = re.compile(r"\b(\d+\.\d+)-(\d+\.\d+) sec")
 _NO_RESULT = re.compile(
     r"\[ ID\].*|[- ]*|.* (\d+)-\1 sec .*|WARNING: Size of data read .*|.*Server listening .*"
 )
 
 
-def _normalised(text: str) -> object:
-    """Return an output without what a measurement determines: lines, or the keys of JSON."""
-    body, status, number = text.partition("status ")
-    try:
-        return [_keys(json.loads(body)), status + number.strip()]
-    except ValueError:
-        pass
-    text = re.sub(r"\d+\.\d+\.\d+\.\d+", "ADDRESS", text)
-    text = re.sub(
-        r"\b(\d+\.\d+)-(\d+\.\d+)\b", lambda m: f"{float(m[1]):.0f}-{float(m[2]):.0f}", text
-    )
-    lines = [line for line in text.splitlines() if not _NO_RESULT.fullmatch(line)]
-    return [_without_numbers(line) for line in lines]
+def _normalised(text: str) -> list[object]:
+    """Return an output without what a measurement determines: lines, and the keys of JSON."""
+    parts: list[object] = []
+    while text.lstrip().startswith("{"):
+        text = text.lstrip()
+        value, end = json.JSONDecoder().raw_decode(text)
+        parts.append(_keys(value))
+        text = text[end:]
+    for printed in text.splitlines():
+        line = _INTERVAL.sub(_rounded, re.sub(r"\s+", " ", printed)).strip()
+        if not _NO_RESULT.fullmatch(line):
+            parts.append(line if line.startswith("status") else _without_numbers(line))
+    return parts
+
+
+def _rounded(interval: re.Match[str]) -> str:
+    return f"{float(interval[1]):.0f}-{float(interval[2]):.0f} sec"
 
 
 def _without_numbers(line: str) -> str:
-    if line.startswith("status"):
-        return line
-    times = re.search(r"\d+-\d+ sec", line)
-    line = re.sub(r"(\d+-\d+ sec)|\d+(\.\d+)?", "N", line)
-    line = re.sub(r"\b[KMG](?=Bytes|bits)", "", re.sub(r"\s+", " ", line))
-    return f"{times[0] if times else ''} {line}".strip()
+    line = re.sub(r"(\d+-\d+ sec)|\d+(\.\d+)*", lambda match: match[1] or "N", line)
+    return re.sub(r"\b[KMG](?=Bytes|bits)", "", line)
 
 
 def _keys(value: object) -> object:
@@ -277,7 +277,7 @@ def _keys(value: object) -> object:
     return "text" if isinstance(value, str) else "number"
 
 
-def _split(printed: str) -> dict[str, dict[str, object]]:
+def _split(printed: str) -> dict[str, dict[str, list[object]]]:
     scenarios = {}
     for part in printed.split("@@@@ ")[1:]:
         name, _, rest = part.partition("\n")
@@ -303,3 +303,68 @@ def test_the_most_common_ends_are_those_of_the_host() -> None:
 @pytest.mark.parametrize("group", _GROUPS)
 def test_all_ends_are_those_of_the_host(group: str) -> None:
     _compare(_GROUPS[group])
+
+
+def _last_lines(script: str) -> dict[str, str]:
+    """Run a scenario in a machine; return the last line but the status of each output."""
+    (outputs,) = _split(_run_in_machine({"scenario": script})).values()
+    return {name: str(["", *lines][-2]) for name, lines in outputs.items() if lines}
+
+
+@pytest.mark.parametrize("option", ["", "-R", "--bidir", "-P 2"])
+def test_sctp(option: str) -> None:
+    # Not compared with the host, whose kernel may not have it.
+    ends = _last_lines(f"""
+serve
+client whole --sctp -b 1M -t 1 {option}
+for signal in INT KILL; do interrupted $signal --sctp -b 1M -t 30 {option}; done
+finish --sctp
+""")
+    assert (ends["whole"], ends["next"]) == ("iperf Done.", "iperf Done.")
+
+
+@pytest.mark.parametrize("option", ["", "-R", "--bidir", "-P 2", "-u"])
+def test_a_link_that_is_down_for_a_second(option: str) -> None:
+    ends = _last_lines(f"""
+serve
+(sleep 1; ip -n b link set far down; sleep 1; ip -n b link set far up) &
+client whole -b 1M -t 4 {option}
+finish
+""")
+    assert (ends["whole"], ends["next"]) == ("iperf Done.", "iperf Done.")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--snd-timeout 2000", "unable to write to stream socket: Connection timed out"),
+        ("--rcv-timeout 2000 -R", "idle timeout for receiving data"),
+    ],
+)
+def test_a_link_that_goes_down(option: str, message: str) -> None:
+    ends = _last_lines(f"""
+serve --rcv-timeout 3000
+(sleep 1; ip -n b link set far down) &
+client client -b 1M -t 30 {option}
+sleep 10; ip -n b link set far up; sleep 5
+finish
+""")
+    assert ends["client"].endswith(message)
+    assert ends["next"] == "iperf Done."
+
+
+@pytest.mark.parametrize("option", ["", "-R", "--bidir", "-P 2", "-u"])
+def test_connections_that_are_reset(option: str) -> None:
+    ends = _last_lines(f"""
+serve
+(sleep 1; $A ss -K dport = :5201 >/dev/null) &
+client client -b 1M -t 30 {option}
+finish
+""")
+    assert "error" in ends["client"]
+    assert ends["next"] == "iperf Done."
+
+
+def test_a_connection_that_times_out() -> None:
+    ends = _last_lines("ADDRESS=10.0.0.3\nclient client --connect-timeout 1500\n")
+    assert ends["client"].endswith("unable to connect to server: Connection timed out")
