@@ -70,6 +70,18 @@ static int reads(const char *path)
 	return got;
 }
 
+/* Whether a file of the host can be read where the machine has one of its own, which begins so. */
+static int reads_other(const char *path, const char *own)
+{
+	char text[64] = "";
+	int file = open(path, O_RDONLY | O_CLOEXEC), got;
+
+	got = file >= 0 && read(file, text, sizeof(text) - 1) > 0 && strncmp(text, own, strlen(own));
+	if (file >= 0)
+		close(file);
+	return got;
+}
+
 /* Whether a folder has anything in it. */
 static int lists(const char *path)
 {
@@ -192,9 +204,9 @@ static int list_var_log(void) { return lists("/var/log") || lists("/var/lib"); }
 static int list_proc(void) { return lists("/proc/1") || lists("/proc/self"); }
 static int list_sys(void) { return lists("/sys"); }
 static int read_shadow(void) { return reads("/etc/shadow"); }
-static int read_hostname(void) { return reads("/etc/hostname"); }
+static int read_hostname(void) { return reads_other("/etc/hostname", "longfat\n"); }
 static int read_machine_id(void) { return reads("/etc/machine-id"); }
-static int read_resolvers(void) { return reads("/etc/resolv.conf"); }
+static int read_resolvers(void) { return reads_other("/etc/resolv.conf", "# There is no name server"); }
 static int read_environ(void) { return reads("/proc/1/environ") || reads("/proc/self/environ"); }
 static int inherited_environment(void) { return getenv("LF_HOSTILE_SECRET") != NULL; }
 static int write_own_memory(void) { return opens("/proc/self/mem", O_RDWR); }
