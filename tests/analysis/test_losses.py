@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.losses import Cause, Loss, losses
 from longfat.errors import InputError
 from longfat.execution.runs import Run, load_run
 from tests.command import longfat
 from tests.kernels import KERNELS
 from tests.paths import TESTS
+
+# The runs of a kernel are made once.
+pytestmark = pytest.mark.xdist_group("losses")
 
 STUDY = TESTS / "data" / "losses" / "study.yaml"
 
@@ -103,6 +107,28 @@ def test_the_command(runs: Path) -> None:
     done = longfat("losses", str(runs / "queue-seed1"), "bulk", "--json", cwd=runs)
     (entry,) = json.loads(done.stdout)["losses"]
     assert (entry["node"], entry["cause"], entry["is_loss"]) == ("r1", "queue full", True)
+
+
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        (
+            "policer",
+            " packets were lost at r1-eth0: filter. A filter or a policer of tc drops what it "
+            "matches.",
+        ),
+        (
+            "mtu",
+            " packets were lost at r1-eth0: too large. The packet is larger than the next link's "
+            "MTU and may not be fragmented.",
+        ),
+    ],
+)
+def test_a_diagnosis_says_where_packets_were_lost(runs: Path, case: str, sentence: str) -> None:
+    (found,) = diagnose(played(runs, case), "bulk")
+    count, _, rest = found.notes[0].partition(" ")
+    assert int(count) > 10
+    assert f" {rest}" == sentence
 
 
 def test_a_flow_that_is_not_there(runs: Path) -> None:

@@ -177,6 +177,22 @@ class Loss:
     reason: str
     function: str
 
+    @property
+    def sentence(self) -> str:
+        """How many packets were lost, where and why, for a person."""
+        packets = f"{self.packets:,} packets were" if self.packets > 1 else "1 packet was"
+        back = " on the way back" if self.is_backward else ""
+        where = f" at {self.interface or self.node}" if self.interface or self.node else ""
+        qdisc = f" ({self.qdisc})" if self.qdisc else ""
+        return f"{packets} lost{back}{where}: {self.cause}{qdisc}. {self.explanation}"
+
+    @property
+    def explanation(self) -> str:
+        """What the cause means; the kernel's reason where that is all that is known."""
+        if self.cause is Cause.OTHER:
+            return f"The kernel's reason is {self.reason or 'none'}, in {self.function}()."
+        return f"{self.cause.help[0].upper()}{self.cause.help[1:]}."
+
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data, numbers in base units."""
         return {**dataclasses.asdict(self), "is_loss": self.cause.is_loss}

@@ -15,6 +15,7 @@ from longfat.analysis.advice.facts import Fact, facts, udp_facts
 from longfat.analysis.advice.flow_evidence import collect_evidence
 from longfat.analysis.advice.limits import Limit, Span, spans
 from longfat.analysis.advice.recommendation import Recommendation, recommendation
+from longfat.analysis.losses import losses
 from longfat.common.extras import lazy
 from longfat.errors import InputError, MachineError
 from longfat.model.flow_path import sender_and_receiver
@@ -122,6 +123,11 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
 
 
 def _diagnose(run: Run, flow: Flow) -> Diagnosis:
+    found = _limits_of(run, flow)
+    return dataclasses.replace(found, notes=(*_losses(run, flow), *found.notes))
+
+
+def _limits_of(run: Run, flow: Flow) -> Diagnosis:
     if flow.name in run.flow_failures:
         return _failure(run, flow, run.flow_failures[flow.name])
     try:
@@ -182,6 +188,8 @@ def _tcp(run: Run, flow: Bulk) -> Diagnosis:
         notes=_notes(evidence),
     )
 
+
+_MAX_LOSSES = 4  # `longfat losses` prints all
 
 _SENTENCES = {
     Limit.BOTTLENECK: "The bottleneck was {probably}full {time}.",
@@ -267,6 +275,14 @@ def _notes(evidence: FlowEvidence) -> tuple[str, ...]:
     if wanted:
         notes.append(f"For more detail, add to the study:  probes: {{{', '.join(wanted)}}}")
     return tuple(notes)
+
+
+def _losses(run: Run, flow: Flow) -> tuple[str, ...]:
+    """Return where the packets of a flow were lost, the most first."""
+    if run.drops is None:
+        return ()
+    found = [loss for loss in losses(run, flow.name) if loss.cause.is_loss]
+    return tuple(loss.sentence for loss in found[:_MAX_LOSSES])
 
 
 def _application(run: Run, flow: Flow) -> Diagnosis:
