@@ -32,7 +32,7 @@ _IDLE_CPU_S = 1.0  # the kernel's own bookkeeping
 _MAX_PROCESS_SHARE = 0.05
 """What a process uses of a machine's CPU time, at most, if packets are the cause.
 
-One that sends packets without end uses a third of it, and none ran while packets circulated."""
+One that sends packets without end uses about half of it, and none ran while packets circulated."""
 
 _SOFTIRQS = "kstat"
 _NET_RX = struct.Struct("<Q12xI")
