@@ -110,25 +110,46 @@ def test_the_command(runs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "sentence"),
+    ("case", "sentence", "remedy"),
     [
         (
             "policer",
             " packets were lost at r1-eth0: filter. A filter or a policer of tc drops what it "
             "matches.",
+            "shape below its rate at the sender",
         ),
         (
             "mtu",
             " packets were lost at r1-eth0: too large. The packet is larger than the next link's "
             "MTU and may not be fragmented.",
+            "let ICMP pass at r1",
+        ),
+        (
+            "burst",
+            " packets were lost at r1-eth1: burst too small (tbf 1:). The packet is larger than "
+            "tbf's `burst`, so it never fits.",
+            "No packet fits into the bucket of tbf 1:",
         ),
     ],
 )
-def test_a_diagnosis_says_where_packets_were_lost(runs: Path, case: str, sentence: str) -> None:
+def test_a_diagnosis_says_where_packets_were_lost_and_what_helps(
+    runs: Path, case: str, sentence: str, remedy: str
+) -> None:
     (found,) = diagnose(played(runs, case), "bulk")
     count, _, rest = found.notes[0].partition(" ")
     assert int(count) > 10
     assert f" {rest}" == sentence
+    assert remedy in found.recommendation.words
+    assert not any("bbr" in line.text for line in found.recommendation.lines)
+
+
+def test_what_is_recommended_for_a_black_hole_helps(runs: Path) -> None:
+    (found,) = diagnose(played(runs, "mtu"), "bulk")
+    assert [line.text for line in found.recommendation.lines] == [
+        "sysctl -w net.ipv4.tcp_mtu_probing=1"
+    ]
+    assert played(runs, "mtu").metrics.get("bulk.receiver_bps", 0) < 1e6
+    assert played(runs, "mtu-probed").metrics["bulk.receiver_bps"] > 20e6
 
 
 def test_a_flow_that_is_not_there(runs: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.limits import MODEL_BASED, Limit
+from longfat.analysis.losses import Cause, losses
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.theory import bdp, buffers
@@ -65,6 +66,8 @@ def recommendation(evidence: FlowEvidence, limit: Limit) -> Recommendation:
         evidence: the flow.
         limit: what limited it most of the time.
     """
+    if limit in _OF_LOSSES and (remedy := _remedy(evidence)):
+        return remedy
     match limit:
         case Limit.BOTTLENECK:
             return _bottleneck(evidence)
@@ -83,6 +86,51 @@ def recommendation(evidence: FlowEvidence, limit: Limit) -> Recommendation:
             return _application(evidence)
         case Limit.UNKNOWN:
             return Recommendation(words="That cannot be determined from what was recorded.")
+
+
+# What the verdict can be while what holds a flow back are packets that are dropped.
+_OF_LOSSES = (Limit.LOSS, Limit.START_UP, Limit.UNKNOWN)
+
+_REMEDIES = {
+    Cause.FILTER: "A policer drops what passes its rate, and has no queue: shape below its rate at "
+    "the sender (`fq maxrate`), or raise its burst to what the window sends at once.",
+    Cause.FIREWALL: "A rule of the firewall drops them: `nft list ruleset` at {node} shows which.",
+    Cause.TOO_LARGE: "Full-size packets do not fit the next link, and the sender does not learn "
+    "it, since no ICMP message comes back: let ICMP pass at {node}, lower the MSS there (`nft add rule "
+    "... tcp option maxseg size set rt mtu`), or let the sender look for the size that fits.",
+    Cause.BURST_TOO_SMALL: "No packet fits into the bucket of {qdisc}: its `burst` must be at "
+    "least a frame (1,514 bytes), and a hundredth of a second of its rate is usual.",
+    Cause.NETEM_LIMIT: "The `limit` of {qdisc} counts the packets that it delays, too: it must be "
+    "at least rate x delay / packet size.",
+    Cause.HOP_LIMIT: "The TTL was used up: {node} may be in a loop of routes.",
+    Cause.NO_ROUTE: "`ip route` at {node} lacks a route to the destination.",
+    Cause.NO_NEIGHBOUR: "Nobody answered at {interface}: the next hop is down, has another "
+    "address, or is not on this link.",
+    Cause.NOT_FORWARDED: "{node} does not forward: `sysctl -w net.ipv4.ip_forward=1` there.",
+}
+
+
+def _remedy(evidence: FlowEvidence) -> Recommendation | None:
+    """Return what would help where most lost packets were dropped for a reason with a remedy."""
+    if evidence.run.drops is None:
+        return None
+    lost = [loss for loss in losses(evidence.run, evidence.flow.name) if loss.cause.is_loss]
+    if not lost or 2 * lost[0].packets < sum(loss.packets for loss in lost):
+        return None
+    first = lost[0]
+    if first.cause not in _REMEDIES:
+        return None
+    words = _REMEDIES[first.cause].format(
+        node=first.node or "its node",
+        interface=first.interface or "its interface",
+        qdisc=first.qdisc or "the qdisc",
+    )
+    probing = Line(
+        node=evidence.sender,
+        text="sysctl -w net.ipv4.tcp_mtu_probing=1",
+        why="after timeouts it sends smaller segments, without ICMP (RFC 4821)",
+    )
+    return Recommendation(words=words, lines=(probing,) if first.cause is Cause.TOO_LARGE else ())
 
 
 def _bottleneck(evidence: FlowEvidence) -> Recommendation:
