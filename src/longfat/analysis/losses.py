@@ -221,15 +221,15 @@ def losses(run: Run, flow: str | None = None) -> tuple[Loss, ...]:
     flows = _FlowsByAddress(run)
     sums: dict[tuple[Any, ...], Loss] = {}
     for drop in run.drops:
-        found = _loss(drop, run.qdiscs, flows)
-        if flow is not None and found.flow != flow:
+        loss = _loss(drop, run.qdiscs, flows)
+        if flow is not None and loss.flow != flow:
             continue
         key = (
-            *(found.node, found.interface, found.cause, found.qdisc),
-            *(found.flow, found.is_backward, found.reason, found.function),
+            *(loss.node, loss.interface, loss.cause, loss.qdisc),
+            *(loss.flow, loss.is_backward, loss.reason, loss.function),
         )
-        sums[key] = _sum(sums[key], found) if key in sums else found
-    return tuple(sorted(sums.values(), key=lambda loss: -loss.packets))
+        sums[key] = _sum(sums[key], loss) if key in sums else loss
+    return tuple(sorted(sums.values(), key=lambda entry: -entry.packets))
 
 
 def _sum(first: Loss, second: Loss) -> Loss:

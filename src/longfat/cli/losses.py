@@ -32,9 +32,9 @@ def losses(run: Path, flow: str | None, *, with_others: bool, as_json: bool) -> 
     longfat losses runs/lab16/red-seed1 first
     """  # noqa: D301  \b keeps click from filling the lines up
     loaded = load_run(run)
-    found = [loss for loss in losses_of(loaded, flow) if with_others or loss.cause.is_loss]
+    shown = [loss for loss in losses_of(loaded, flow) if with_others or loss.cause.is_loss]
     if as_json:
-        entries = [loss.to_json() for loss in found]
+        entries = [loss.to_json() for loss in shown]
         echo(json.dumps({"run": str(run), "losses": entries}, indent=2))
         return
-    print_losses(found, console=stdout())
+    print_losses(shown, console=stdout())

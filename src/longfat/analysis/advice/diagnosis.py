@@ -123,8 +123,8 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
 
 
 def _diagnose(run: Run, flow: Flow) -> Diagnosis:
-    found = _limits_of(run, flow)
-    return dataclasses.replace(found, notes=(*_losses(run, flow), *found.notes))
+    diagnosis = _limits_of(run, flow)
+    return dataclasses.replace(diagnosis, notes=(*_losses(run, flow), *diagnosis.notes))
 
 
 def _limits_of(run: Run, flow: Flow) -> Diagnosis:
@@ -281,8 +281,8 @@ def _losses(run: Run, flow: Flow) -> tuple[str, ...]:
     """Return where the packets of a flow were lost, the most first."""
     if run.drops is None:
         return ()
-    found = [loss for loss in losses(run, flow.name) if loss.cause.is_loss]
-    return tuple(loss.sentence for loss in found[:_MAX_LOSSES])
+    lost = [loss for loss in losses(run, flow.name) if loss.cause.is_loss]
+    return tuple(loss.sentence for loss in lost[:_MAX_LOSSES])
 
 
 def _application(run: Run, flow: Flow) -> Diagnosis:

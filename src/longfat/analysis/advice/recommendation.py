@@ -96,8 +96,8 @@ _REMEDIES = {
     "the sender (`fq maxrate`), or raise its burst to what the window sends at once.",
     Cause.FIREWALL: "A rule of the firewall drops them: `nft list ruleset` at {node} shows which.",
     Cause.TOO_LARGE: "Full-size packets do not fit the next link, and the sender does not learn "
-    "it, since no ICMP message comes back: let ICMP pass at {node}, lower the MSS there (`nft add rule "
-    "... tcp option maxseg size set rt mtu`), or let the sender look for the size that fits.",
+    "it, since no ICMP message comes back: let ICMP pass at {node}, lower the MSS there (`nft add "
+    "rule ... tcp option maxseg size set rt mtu`), or let the sender look for the size that fits.",
     Cause.BURST_TOO_SMALL: "No packet fits into the bucket of {qdisc}: its `burst` must be at "
     "least a frame (1,514 bytes), and a hundredth of a second of its rate is usual.",
     Cause.NETEM_LIMIT: "The `limit` of {qdisc} counts the packets that it delays, too: it must be "
