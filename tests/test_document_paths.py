@@ -50,6 +50,8 @@ _OF_OTHERS = (
         "bufferbloat.py",
     ),
 )
+# The table of other people's repositories in docs/mininet.md.
+_OTHERS_SCRIPTS = re.compile(r"^## Public scripts\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 _ENTRY_POINTS = ("longfat.flows", "longfat.labs", "longfat.probes", "longfat.products")
 _SKIPPED = re.compile(r"^(docs/reproduced\.md|CHANGELOG\.md)$")
 
@@ -59,7 +61,7 @@ def _documents() -> Iterator[tuple[str, str]]:
         for path in sorted(REPOSITORY.glob(pattern)):
             name = path.relative_to(REPOSITORY).as_posix()
             if not _SKIPPED.search(name):
-                yield name, path.read_text(encoding="utf-8")
+                yield name, _OTHERS_SCRIPTS.sub("", path.read_text(encoding="utf-8"))
 
 
 def _comments(path: Path) -> Iterator[tuple[int, str]]:

@@ -50,7 +50,7 @@ setup:
       - test "$(cat /given)" = changed
       - test -e /sys/class/net/h1-eth0; test ! -e /sys/class/net/h2-eth0
       - test "$(cat /srv/note /app/only-there)" = "$(echo a note; echo x)"
-      - test "$(cat /etc/hosts | cat - /etc/resolv.conf)" = "$(cat /etc/hosts)"
+      - read -r first _ < /etc/resolv.conf; test "$first" = "#"
       - test "$(stat -c '%a %u %g' /given /tmp)" = "$(echo 644 0 0; echo 1777 0 0)"
       - ls /dev/null /dev/shm /dev/pts /proc/self/exe /sys/class > /dev/null
   - h2:

@@ -48,6 +48,7 @@ def test_what_the_caller_gave_stays() -> None:
         "PATH": "/app/bin",
         "LC_ALL": "C.UTF-8",
         "MODE": "fast",
+        "SHELL": "/bin/sh",
     }
     given = {**default, "PATH": "/own", "MODE": "slow"}
-    assert ROOT.environment_of(given, default=default) == given
+    assert ROOT.environment_of(given, default=default) == {**given, "SHELL": "/bin/sh"}

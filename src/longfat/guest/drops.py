@@ -23,6 +23,7 @@ FILE = "/proc/packet_drops"
 _MAX_DROPS = 1000
 _LOCAL_MULTICAST = ("ff02:", "224.0.0.")
 _NETWORK = "/proc/self/ns/net"
+_PARTS = ("NOT_SPECIFIED", "kfree_skb_list_reason")
 # The reason of qdiscs, and the function by which those of 7.2 drop what has none.
 _QDISC_DROP = "QDISC_DROP"
 _QDISC_FUNCTION = "__tcf_kfree_skb_list"
@@ -79,8 +80,9 @@ def _drops(namespaces: dict[int, str], *, start_s: float) -> Iterator[dict[str, 
     with open(FILE, encoding="ascii", errors="replace") as file:
         for line in file:
             columns = line.rstrip("\n").split("\t")
-            # Each host drops what others' neighbour discovery sends to all.
-            if columns[8].startswith(_LOCAL_MULTICAST):
+            # Each host drops what others' neighbour discovery sends to all; and 6.1 frees the
+            # parts of a packet that has arrived as if it dropped them.
+            if columns[8].startswith(_LOCAL_MULTICAST) or (columns[2], columns[3]) == _PARTS:
                 continue
             namespace, interface, reason, function, is_netem_full, network, transport = columns[:7]
             source, target, source_port, target_port, packets, size, first_ns, last_ns = columns[7:]

@@ -13,6 +13,7 @@ The result is then in `product/` in the scratch folder, with its manifest.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import shutil
@@ -119,10 +120,17 @@ def _take(job: Job, twin: manifest.Manifest) -> _Made:
     in_source, _ = split_variant(twin.release)
     check_release(in_source, version=job.version, source=Path(job.source))
     product = Path(job.scratch) / PRODUCT
-    for name in ("linux", "config", "modules.builtin"):
+    for name in ("linux", "config"):
         shutil.copy(Path(job.twin) / name, product / name)
+    _copy_modules(Path(job.twin), product)
     found = steps.RejectedAnswers(unknown=twin.unknown_answers, refused=twin.refused_answers)
     return _Made(twin.release, found, twin.lines)
+
+
+def _copy_modules(folder: Path, product: Path) -> None:
+    """Copy the list of modules that are built in, for which `modprobe` of a machine succeeds."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copy(folder / "modules.builtin", product / "modules.builtin")
 
 
 def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
@@ -171,8 +179,7 @@ def _make(job: Job, own_recipe: recipe.Recipe, *, log: Log) -> _Made:
     )
     shutil.copy(tree / "linux", product / "linux")
     shutil.copy(tree / ".config", product / "config")
-    # `modprobe` of a machine succeeds for what is in it.
-    shutil.copy(tree / "modules.builtin", product / "modules.builtin")
+    _copy_modules(tree, product)
     release = (tree / "include/config/kernel.release").read_text("utf-8").strip()
     return _Made(release, found, lines)
 
