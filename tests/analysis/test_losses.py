@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from longfat.analysis.advice.diagnosis import diagnose
-from longfat.analysis.losses import Cause, Loss, losses
+from longfat.analysis.losses import _CAUSES, Cause, Loss, losses
+from longfat.common.decoding import decode
 from longfat.errors import InputError
 from longfat.execution.runs import Run, load_run
+from longfat.execution.runs.packet_drops import PacketDrop
 from tests.command import longfat
 from tests.kernels import KERNELS
 from tests.paths import TESTS
@@ -18,6 +21,7 @@ from tests.paths import TESTS
 # The runs of a kernel are made once.
 pytestmark = pytest.mark.xdist_group("losses")
 
+_FORMAT = "/sys/kernel/tracing/events/skb/kfree_skb/format"
 STUDY = TESTS / "data" / "losses" / "study.yaml"
 
 # Where most packets of each case are lost, why, by which qdisc, and whether TCP sent again what
@@ -149,7 +153,8 @@ def test_what_is_recommended_for_a_black_hole_helps(runs: Path) -> None:
         "sysctl -w net.ipv4.tcp_mtu_probing=1"
     ]
     assert played(runs, "mtu").metrics.get("bulk.receiver_bps", 0) < 1e6
-    assert played(runs, "mtu-probed").metrics["bulk.receiver_bps"] > 20e6
+    # The link carries 50 Mbit/s; the first seconds go by in timeouts, on 7.2 more than on 6.1.
+    assert played(runs, "mtu-probed").metrics["bulk.receiver_bps"] > 10e6
 
 
 def test_a_flow_that_is_not_there(runs: Path) -> None:
@@ -163,3 +168,32 @@ def test_a_run_whose_kernel_does_not_count() -> None:
     run = load_run(TESTS / "data/runs/many/reversed-seed1")
     with pytest.raises(InputError, match=r"6\.1\.\d+ of this run does not count the packets"):
         losses(run)
+
+
+@pytest.mark.slow
+def test_reasons_are_those_of_kernels() -> None:
+    known = set()
+    for kernel in KERNELS:
+        command = (
+            "exec",
+            "--kernel",
+            kernel,
+            "cat",
+            "/sys/kernel/tracing/events/skb/kfree_skb/format",
+        )
+        done = longfat(*command, cwd=Path("/"))
+        known |= set(re.findall(r'"(\w+)" *}', done.stdout))
+    assert len(known) > 60
+    for reason in _CAUSES:
+        start = reason.rstrip("*")
+        assert any(name == reason or (start != reason and name.startswith(start)) for name in known)
+
+
+def test_numbers_that_no_kernel_counts_are_refused() -> None:
+    fields = {"node": "h1", "interface": "", "reason": "", "function": "", "netem_full": False}
+    fields |= {"network": 2048, "transport": 6, "source": "", "target": "", "source_port": 0}
+    fields |= {"target_port": 0, "size_bytes": 0, "first_s": 0.0, "last_s": 0.0}
+    with pytest.raises(InputError, match="it counts no packets"):
+        decode(PacketDrop, {**fields, "packets": 0}, where="drop", error=InputError)
+    with pytest.raises(InputError, match="it contains an impossible time"):
+        decode(PacketDrop, {**fields, "packets": 1, "last_s": 1e12}, where="drop", error=InputError)

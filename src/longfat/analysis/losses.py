@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.execution.compile import server_ports
+from longfat.guest.drops import is_of_qdisc
 from longfat.model.flow_path import sender_and_receiver
 from longfat.model.network.routing import target_addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from longfat.execution.runs import Run
     from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
@@ -59,7 +60,7 @@ class Cause(StrEnum):
 
     @property
     def is_loss(self) -> bool:
-        """Whether the packets were of use to the receiver."""
+        """Whether the receiver would have had a use for the packets."""
         return self not in (Cause.DUPLICATE, Cause.CLOSED)
 
 
@@ -85,35 +86,33 @@ _HELP = {
     Cause.OTHER: "see the kernel's reason",
 }
 
-# Names of the kernel's enum skb_drop_reason (include/net/dropreason-core.h), of all series.
+# Names of the kernel's enum skb_drop_reason, of the series that longfat knows: where one ends with
+# an asterisk, all that begin so. Source: include/net/dropreason-core.h.
 _REASONS = {
+    Cause.QUEUE_FULL: ("QDISC_DROP", "QDISC_BURST_DROP", "FQ_*"),
     Cause.FILTER: ("TC_INGRESS", "TC_EGRESS", "XDP", "TC_CHAIN_NOTFOUND", "SOCKET_FILTER"),
-    Cause.FIREWALL: ("NETFILTER_DROP", "NF_*"),
+    Cause.FIREWALL: ("NETFILTER_DROP", "XFRM_POLICY", "BPF_CGROUP_EGRESS"),
     Cause.TOO_LARGE: ("PKT_TOO_BIG",),
-    Cause.HOP_LIMIT: ("IP_INHDR", "IPV6_NDISC_HOP_LIMIT", "IP_TTL*"),
+    Cause.HOP_LIMIT: ("IP_INHDR", "IPV6_NDISC_HOP_LIMIT"),
     Cause.NO_ROUTE: ("IP_INNOROUTES", "IP_OUTNOROUTES", "IP_INVALID_*", "IP_RPFILTER"),
     Cause.NO_NEIGHBOUR: ("NEIGH_*",),
     Cause.NOT_FORWARDED: ("IP_INADDRERRORS", "OTHERHOST", "BRIDGE_*", "UNICAST_IN_L2_MULTICAST"),
-    Cause.INTERFACE_DOWN: ("DEV_READY", "DEV_HDR", "VLAN_*", "QDISC_RESET"),
+    Cause.INTERFACE_DOWN: ("DEV_READY", "DEV_HDR"),
     Cause.CORRUPTED: ("TCP_CSUM", "UDP_CSUM", "IP_CSUM", "ICMP_CSUM", "SKB_CSUM", "PKT_TOO_SMALL"),
     Cause.SOCKET_BUFFER: (
         *("SOCKET_RCVBUFF", "PROTO_MEM", "SOCKET_BACKLOG", "TCP_ZEROWINDOW", "TCP_OFO_QUEUE_PRUNE"),
         *("CPU_BACKLOG", "FULL_RING"),
     ),
-    Cause.LISTEN_QUEUE: ("TCP_LISTEN_OVERFLOW", "LISTEN_OVERFLOW", "TCP_REQQFULLDROP"),
+    Cause.LISTEN_QUEUE: ("TCP_LISTEN_OVERFLOW",),
     Cause.CLOSED: (
         *("NO_SOCKET", "TCP_CLOSE", "TCP_ABORT*", "TCP_RESET", "SOCKET_CLOSE", "TCP_FASTOPEN"),
-        *("SOCKET_DESTROYED", "QUEUE_PURGE", "SOCKET_RCV_SHUTDOWN", "TCP_FLAGS"),
+        *("QUEUE_PURGE", "TCP_FLAGS"),
     ),
     Cause.DUPLICATE: (
         *("TCP_OLD_DATA", "TCP_OVERWINDOW", "TCP_OFOMERGE", "TCP_OLD_ACK", "TCP_OLD_SEQUENCE"),
-        *(
-            "TCP_INVALID_SEQUENCE",
-            "TCP_INVALID_SYN",
-            "TCP_INVALID_END_SEQUENCE",
-            "TCP_INVALID_ACK*",
-        ),
-        *("TCP_TOO_OLD_ACK", "TCP_ACK_UNSENT_DATA", "TCP_RFC7323_*", "TCP_OFO_DROP", "DUP_FRAG"),
+        *("TCP_INVALID_SEQUENCE", "TCP_INVALID_SYN", "TCP_INVALID_END_SEQUENCE"),
+        *("TCP_INVALID_ACK*", "TCP_TOO_OLD_ACK", "TCP_ACK_UNSENT_DATA", "TCP_RFC7323_*"),
+        *("TCP_OFO_DROP", "DUP_FRAG"),
     ),
 }
 _CAUSES = {reason: cause for cause, reasons in _REASONS.items() for reason in reasons}
@@ -139,9 +138,6 @@ _FUNCTIONS = {
 
 # Qdiscs that drop before their queue is full; red counts these drops by themselves.
 _MANAGING = ("pie", "fq_pie", "codel", "fq_codel", "cake", "dualpi2", "sfb", "choke")
-# The reason of qdiscs, and the function by which those of 7.2 drop what has none.
-_QDISC_DROP = "QDISC_DROP"
-_QDISC_FUNCTION = "__tcf_kfree_skb_list"
 _ETHERNET_HEADER_BYTES = 14
 
 
@@ -245,7 +241,7 @@ def _sum(first: Loss, second: Loss) -> Loss:
 def _loss(drop: PacketDrop, qdiscs: Sequence[QdiscDrops], flows: _FlowsByAddress) -> Loss:
     flow, is_backward = flows.of(drop)
     cause, qdisc = _cause(drop), ""
-    if drop.reason == _QDISC_DROP or drop.function == _QDISC_FUNCTION:
+    if is_of_qdisc(drop.reason, drop.function):
         dropping = _dropping(
             [each for each in qdiscs if (each.node, each.interface) == (drop.node, drop.interface)]
         )
@@ -326,7 +322,7 @@ class _FlowsByAddress:
         source, target = self._hosts.get(drop.source), self._hosts.get(drop.target)
         if source is None or target is None:
             return "", False
-        for flow in self._of_hosts(source, target):
+        for flow in self._flows.get(frozenset((source, target)), ()):
             port = self._ports[flow.name]
             if drop.transport in (_TCP, _UDP):
                 if port not in (drop.source_port, drop.target_port):
@@ -336,6 +332,3 @@ class _FlowsByAddress:
             sender, _ = sender_and_receiver(flow)
             return flow.name, source != sender
         return "", False
-
-    def _of_hosts(self, source: str, target: str) -> Iterator[Flow]:
-        yield from self._flows.get(frozenset((source, target)), ())

@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 
-from longfat.guest.nodes import Nodes
 from longfat.guest.script import ROOT_NAMESPACE
 
 TYPE_CHECKING = False
@@ -18,16 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from longfat.guest.nodes import Nodes
+
 FILE = "/proc/packet_drops"
 
 _MAX_DROPS = 1000
 _LOCAL_MULTICAST = ("ff02:", "224.0.0.")
 _NETWORK = "/proc/self/ns/net"
 _PARTS = ("NOT_SPECIFIED", "kfree_skb_list_reason")
-# The reason of qdiscs, and the function by which those of 7.2 drop what has none.
-_QDISC_DROP = "QDISC_DROP"
+# The reasons of qdiscs, and the function by which those of 7.2 drop what has none.
+_QDISC_REASONS = ("QDISC_", "FQ_")
 _QDISC_FUNCTION = "__tcf_kfree_skb_list"
 _UNKNOWN = "-"
+
+
+def is_of_qdisc(reason: str, function: str) -> bool:
+    """Return whether a qdisc dropped, by the kernel's reason and function."""
+    return reason.startswith(_QDISC_REASONS) or function == _QDISC_FUNCTION
 
 
 def begin() -> None:
@@ -57,9 +63,7 @@ def read(*, names: Sequence[str], nodes: Nodes, start_s: float) -> dict[str, Any
         {
             (drop["node"], drop["interface"])
             for drop in drops
-            if (drop["reason"] == _QDISC_DROP or drop["function"] == _QDISC_FUNCTION)
-            and drop["node"]
-            and drop["interface"]
+            if drop["node"] and drop["interface"] and is_of_qdisc(drop["reason"], drop["function"])
         }
     )
     return {

@@ -120,7 +120,7 @@ def _remedy(evidence: FlowEvidence) -> Recommendation | None:
     first = lost[0]
     if first.cause not in _REMEDIES:
         return None
-    words = _REMEDIES[first.cause].format(
+    text = _REMEDIES[first.cause].format(
         node=first.node or "its node",
         interface=first.interface or "its interface",
         qdisc=first.qdisc or "the qdisc",
@@ -130,7 +130,7 @@ def _remedy(evidence: FlowEvidence) -> Recommendation | None:
         text="sysctl -w net.ipv4.tcp_mtu_probing=1",
         why="after timeouts it sends smaller segments, without ICMP (RFC 4821)",
     )
-    return Recommendation(words=words, lines=(probing,) if first.cause is Cause.TOO_LARGE else ())
+    return Recommendation(words=text, lines=(probing,) if first.cause is Cause.TOO_LARGE else ())
 
 
 def _bottleneck(evidence: FlowEvidence) -> Recommendation:

@@ -234,8 +234,8 @@ def _with_folders(entries: list[Entry]) -> Iterator[Entry]:
 
 def _shown_of_etc() -> list[Path]:
     """Return the files and folders of /etc that exist and are shown."""
-    found = (path for name in _SHOWN_OF_ETC for path in sorted(Path("/etc").glob(name)))
-    return [path for path in found if path.exists()]
+    paths = (path for name in _SHOWN_OF_ETC for path in sorted(Path("/etc").glob(name)))
+    return [path for path in paths if path.exists()]
 
 
 def _of_the_interpreter() -> list[Path]:

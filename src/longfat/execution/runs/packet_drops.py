@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_MAX_TIME_S = 1e9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacketDrop:
@@ -42,6 +44,12 @@ class PacketDrop:
     size_bytes: int
     first_s: float
     last_s: float
+
+    def __post_init__(self) -> None:
+        if self.packets < 1 or self.size_bytes < 0:
+            raise ValueError("it counts no packets")
+        if not all(-_MAX_TIME_S <= time_s <= _MAX_TIME_S for time_s in (self.first_s, self.last_s)):
+            raise ValueError("it contains an impossible time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
