@@ -89,6 +89,16 @@ def test_both_directions_are_apart(runs: Path) -> None:
     }
 
 
+def test_a_netem_and_the_queue_below_it_are_apart(runs: Path) -> None:
+    run = played(runs, "netem-and-queue")
+    found = lost(run, "bulk")
+    assert {(loss.cause, loss.qdisc) for loss in found} == {
+        (Cause.NETEM_LOSS, "netem 1:"),
+        (Cause.QUEUE_FULL, "tbf 2:"),
+    }
+    assert total(found) == run.metrics["bulk.retransmits"]
+
+
 def test_times_are_those_of_the_traffic(runs: Path) -> None:
     first, *_ = lost(played(runs, "queue"))
     assert 0 <= first.first_s < first.last_s < 3.1

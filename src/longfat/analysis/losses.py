@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.execution.compile import server_ports
-from longfat.guest.drops import is_of_qdisc
+from longfat.guest.drops import is_below_netem, is_of_qdisc
 from longfat.model.flow_path import sender_and_receiver
 from longfat.model.network.routing import target_addresses
 
@@ -138,6 +138,7 @@ _FUNCTIONS = {
 
 # Qdiscs that drop before their queue is full; red counts these drops by themselves.
 _MANAGING = ("pie", "fq_pie", "codel", "fq_codel", "cake", "dualpi2", "sfb", "choke")
+_NETEM = "netem"
 _ETHERNET_HEADER_BYTES = 14
 
 
@@ -243,7 +244,8 @@ def _loss(drop: PacketDrop, qdiscs: Sequence[QdiscDrops], flows: _FlowsByAddress
     cause, qdisc = _cause(drop), ""
     if is_of_qdisc(drop.reason, drop.function):
         dropping = _dropping(
-            [each for each in qdiscs if (each.node, each.interface) == (drop.node, drop.interface)]
+            [each for each in qdiscs if (each.node, each.interface) == (drop.node, drop.interface)],
+            is_below_netem=is_below_netem(drop.reason, drop.function),
         )
         qdisc = ", ".join(f"{each.kind} {each.handle}" for each in dropping)
         cause = _cause_at_qdiscs(drop, dropping)
@@ -272,10 +274,11 @@ def _cause(drop: PacketDrop) -> Cause:
     return _FUNCTIONS.get(drop.function, Cause.OTHER)
 
 
-def _dropping(qdiscs: Sequence[QdiscDrops]) -> list[QdiscDrops]:
+def _dropping(qdiscs: Sequence[QdiscDrops], *, is_below_netem: bool) -> list[QdiscDrops]:
     """Return the qdiscs of an interface that dropped themselves, most packets first.
 
-    A qdisc with classes also counts what those below it drop.
+    A qdisc with classes also counts what those below it drop. Of a netem at the root only netem
+    itself drops what arrives, and only those below it what it has delayed.
     """
     below: dict[str, int] = defaultdict(int)
     for qdisc in qdiscs:
@@ -283,6 +286,8 @@ def _dropping(qdiscs: Sequence[QdiscDrops]) -> list[QdiscDrops]:
             below[qdisc.parent.partition(":")[0]] += qdisc.drops
     own = {qdisc.handle: qdisc.drops - below[qdisc.handle.partition(":")[0]] for qdisc in qdiscs}
     dropping = [qdisc for qdisc in qdiscs if own[qdisc.handle] > 0]
+    if any(qdisc.kind == _NETEM and not qdisc.parent for qdisc in qdiscs):
+        dropping = [each for each in dropping if (each.kind != _NETEM) == is_below_netem]
     return sorted(dropping, key=lambda qdisc: -own[qdisc.handle])
 
 
@@ -292,7 +297,7 @@ def _cause_at_qdiscs(drop: PacketDrop, dropping: Sequence[QdiscDrops]) -> Cause:
     if not dropping:
         return Cause.QUEUE_FULL
     first = dropping[0]
-    if first.kind == "netem":
+    if first.kind == _NETEM:
         return Cause.NETEM_LOSS
     if first.kind in _MANAGING or 2 * first.early_drops > first.drops:
         return Cause.QUEUE_MANAGEMENT

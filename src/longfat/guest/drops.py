@@ -24,16 +24,28 @@ FILE = "/proc/packet_drops"
 _MAX_DROPS = 1000
 _LOCAL_MULTICAST = ("ff02:", "224.0.0.")
 _NETWORK = "/proc/self/ns/net"
-_PARTS = ("NOT_SPECIFIED", "kfree_skb_list_reason")
 # The reasons of qdiscs, and the function by which those of 7.2 drop what has none.
 _QDISC_REASONS = ("QDISC_", "FQ_")
 _QDISC_FUNCTION = "__tcf_kfree_skb_list"
+# netem hands a packet on to the qdisc below it at the end of its delay, without a reason if that
+# drops it: in 6.1 by the first of these functions, later by the second.
+_OF_NETEM = ("kfree_skb_list_reason", "netem_dequeue")
+_NO_REASON = "NOT_SPECIFIED"
 _UNKNOWN = "-"
 
 
 def is_of_qdisc(reason: str, function: str) -> bool:
     """Return whether a qdisc dropped, by the kernel's reason and function."""
-    return reason.startswith(_QDISC_REASONS) or function == _QDISC_FUNCTION
+    return (
+        reason.startswith(_QDISC_REASONS)
+        or function == _QDISC_FUNCTION
+        or is_below_netem(reason, function)
+    )
+
+
+def is_below_netem(reason: str, function: str) -> bool:
+    """Return whether a qdisc below a netem dropped what netem had delayed."""
+    return reason == _NO_REASON and function in _OF_NETEM
 
 
 def begin() -> None:
@@ -84,9 +96,8 @@ def _drops(namespaces: dict[int, str], *, start_s: float) -> Iterator[dict[str, 
     with open(FILE, encoding="ascii", errors="replace") as file:
         for line in file:
             columns = line.rstrip("\n").split("\t")
-            # Each host drops what others' neighbour discovery sends to all; and 6.1 frees the
-            # parts of a packet that has arrived as if it dropped them.
-            if columns[8].startswith(_LOCAL_MULTICAST) or (columns[2], columns[3]) == _PARTS:
+            # Each host drops what others' neighbour discovery sends to all.
+            if columns[8].startswith(_LOCAL_MULTICAST):
                 continue
             namespace, interface, reason, function, is_netem_full, network, transport = columns[:7]
             source, target, source_port, target_port, packets, size, first_ns, last_ns = columns[7:]
