@@ -35,11 +35,13 @@ class Cause(StrEnum):
 
     QUEUE_FULL = "queue full"
     BURST_TOO_SMALL = "burst too small"
+    LIMIT_TOO_SMALL = "limit too small"
     QUEUE_MANAGEMENT = "queue management"
     NETEM_LOSS = "netem loss"
     NETEM_LIMIT = "netem limit"
     FILTER = "filter"
     FIREWALL = "firewall"
+    CONNECTION_TABLE = "connection table"
     TOO_LARGE = "too large"
     HOP_LIMIT = "hop limit"
     NO_ROUTE = "no route"
@@ -67,11 +69,13 @@ class Cause(StrEnum):
 _HELP = {
     Cause.QUEUE_FULL: "the queue held as much as its limit allows",
     Cause.BURST_TOO_SMALL: "the packet is larger than tbf's `burst`, so it never fits",
+    Cause.LIMIT_TOO_SMALL: "the packet is larger than the queue's `limit`, so it never fits",
     Cause.QUEUE_MANAGEMENT: "the queue drops before it is full, as RED, CoDel and PIE do",
     Cause.NETEM_LOSS: "netem drops at random, as it was set to",
     Cause.NETEM_LIMIT: "netem held as many packets as its `limit` allows, those that it delays too",
     Cause.FILTER: "a filter or a policer of tc drops what it matches",
     Cause.FIREWALL: "a rule of the firewall drops it",
+    Cause.CONNECTION_TABLE: "the table of connections was full",
     Cause.TOO_LARGE: "the packet is larger than the next link's MTU and may not be fragmented",
     Cause.HOP_LIMIT: "its TTL or hop limit was used up, as in a loop of routes",
     Cause.NO_ROUTE: "there is no route to its destination",

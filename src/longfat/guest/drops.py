@@ -31,6 +31,9 @@ _QDISC_FUNCTION = "__tcf_kfree_skb_list"
 # drops it: in 6.1 by the first of these functions, later by the second.
 _OF_NETEM = ("kfree_skb_list_reason", "netem_dequeue")
 _NO_REASON = "NOT_SPECIFIED"
+# tbf splits a packet of offload. If the queue takes no part, the parts are dropped for its reason,
+# and then the whole once more.
+_SPLITTING = "tbf_enqueue"
 _UNKNOWN = "-"
 
 
@@ -100,6 +103,8 @@ def _drops(namespaces: dict[int, str], *, start_s: float) -> Iterator[dict[str, 
             if columns[8].startswith(_LOCAL_MULTICAST):
                 continue
             namespace, interface, reason, function, is_netem_full, network, transport = columns[:7]
+            if (reason, function) == (_NO_REASON, _SPLITTING):
+                continue
             source, target, source_port, target_port, packets, size, first_ns, last_ns = columns[7:]
             yield {
                 "node": namespaces.get(int(namespace), ""),

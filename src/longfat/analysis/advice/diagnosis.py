@@ -1,7 +1,7 @@
-"""What limited a flow: the verdict, its evidence, and the change that would help.
+"""What limited a flow: its root causes in their order, the evidence, and what would help.
 
-`diagnose` is the entry point. It combines the results of `evidence`, of `limits` or
-`inferred`, and of `recommendation`.
+`diagnose` is the entry point. The modules of `causes` give findings from what `flow_evidence`
+collects; here they are put in an order.
 """
 
 from __future__ import annotations
@@ -11,19 +11,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.applications import APPLICATIONS, examine_application
+from longfat.analysis.advice.causes.dropped import dropped_packets
+from longfat.analysis.advice.causes.queues import crowded_out, full_link, model, way_back
+from longfat.analysis.advice.causes.waiting import (
+    application,
+    outages,
+    reordering,
+    start_up,
+    timeouts,
+    unknown,
+    windows,
+)
 from longfat.analysis.advice.facts import Fact, facts, udp_facts
 from longfat.analysis.advice.flow_evidence import collect_evidence
 from longfat.analysis.advice.limits import Limit, Span, spans
-from longfat.analysis.advice.recommendation import Recommendation, recommendation
+from longfat.analysis.advice.recommendation import Recommendation
+from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.analysis.losses import losses
 from longfat.common.extras import lazy
 from longfat.errors import InputError, MachineError
 from longfat.model.flow_path import sender_and_receiver
 from longfat.model.flow_path.setting_warnings import ECN_CONTROLS
-from longfat.model.metric import Unit
 from longfat.model.probes.tcp_sockets import ACCURATE_ECN, CLASSIC_ECN
 from longfat.model.traffic import Bulk
-from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +42,6 @@ if TYPE_CHECKING:
 
     from longfat.analysis.advice.flow_evidence import FlowEvidence
     from longfat.execution.runs import FlowFailure, Run
-    from longfat.model.flow_path import Bottleneck
     from longfat.model.traffic import Flow
 else:
     pa = lazy("pyarrow")
@@ -45,6 +54,7 @@ class Diagnosis:
     Attributes:
         flow: the flow's name.
         title: who sends to whom, and how.
+        causes: the root causes, the most important first; empty where none is known.
         certain: it is read from the kernel's own clocks, and not inferred.
         limit: what limited it most of the time; None where nothing can (UDP), or nothing is known.
         duration_s: how long data flowed, in seconds.
@@ -67,6 +77,7 @@ class Diagnosis:
     seconds: Mapping[Limit, float] = dataclasses.field(default_factory=dict)
     spans: tuple[Span, ...] = ()
     notes: tuple[str, ...] = ()
+    causes: tuple[Finding, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the diagnosis as plain data, numbers in base units."""
@@ -79,6 +90,7 @@ class Diagnosis:
             "seconds": {str(limit): seconds for limit, seconds in self.seconds.items()},
             "spans": [dataclasses.asdict(span) for span in self.spans],
             "verdict": self.verdict,
+            "causes": [finding.to_json() for finding in self.causes],
             "evidence": {fact.key: fact.value for fact in self.facts},
             "help": self.recommendation.words,
             "lines": [dataclasses.asdict(line) for line in self.recommendation.lines],
@@ -169,6 +181,7 @@ def _tcp(run: Run, flow: Bulk) -> Diagnosis:
         raise InputError(f"{run.folder}: no data of the flow {flow.name!r} was seen")
     seconds = evidence.seconds
     limit = next(iter(seconds))
+    causes = _findings(evidence)
     origin_s = evidence.slices[0].start_s
     streams = f"{flow.parallel} streams" if flow.parallel > 1 else "1 stream"
     return Diagnosis(
@@ -182,30 +195,15 @@ def _tcp(run: Run, flow: Bulk) -> Diagnosis:
             dataclasses.replace(span, start_s=span.start_s - origin_s, end_s=span.end_s - origin_s)
             for span in spans(evidence.slices)
         ),
-        verdict=_verdict(evidence, limit) + _marks(evidence),
+        causes=causes,
+        verdict=causes[0].sentence + _marks(evidence),
         facts=facts(evidence),
-        recommendation=recommendation(evidence, limit),
+        recommendation=causes[0].remedy,
         notes=_notes(evidence),
     )
 
 
 _MAX_LOSSES = 4  # `longfat losses` prints all
-
-_SENTENCES = {
-    Limit.BOTTLENECK: "The bottleneck was {probably}full {time}.",
-    Limit.RECEIVE_WINDOW: "The receive window of {receiver} {probably}limited {flow} {time}: "
-    "the receiver let no more be in flight.",
-    Limit.SEND_BUFFER: "The send buffer of {sender} {probably}limited {flow} {time}: it had no "
-    "room for more data in flight.",
-    Limit.LOSS: "The congestion window after losses {probably}limited {flow} {time}: "
-    "{congestion} cut it, and the path was not full again.",
-    Limit.START_UP: "{flow} was {probably}still starting {time}: its window was growing.",
-    Limit.MODEL: "{congestion} itself {probably}limited {flow} {time}: it sent no faster than "
-    "its model of the path allowed.",
-    Limit.APPLICATION: "The application {probably}limited {flow} {time}: it had nothing to send.",
-    Limit.UNKNOWN: "What limited {flow} {time} cannot be determined from what was recorded.",
-}
-
 
 _ECN = {CLASSIC_ECN: "RFC 3168", ACCURATE_ECN: "AccECN"}
 
@@ -228,29 +226,57 @@ def _marks(evidence: FlowEvidence) -> str:
     return f" ECN was negotiated ({modes}): {marked}."
 
 
-def _verdict(evidence: FlowEvidence, limit: Limit) -> str:
-    share = evidence.seconds[limit] / evidence.duration_s
-    time = "all the time" if share > 0.995 else f"{share * 100:.0f} % of the time"
-    if limit is Limit.BOTTLENECK and evidence.slowest is not None:
-        return _full(evidence, evidence.slowest, time)
-    return _SENTENCES[limit].format(
-        flow=evidence.flow.name,
-        sender=evidence.sender,
-        receiver=evidence.receiver,
-        congestion=evidence.congestion,
-        time=time,
-        probably="" if evidence.measured else "probably ",
+def _findings(evidence: FlowEvidence) -> tuple[Finding, ...]:
+    """Return the root causes of a flow's rate, the first of which matters most.
+
+    The kernel's clocks and the link claim their parts of the time. The rest belongs to the
+    network, and the evidence there competes for it.
+    """
+    claimed = [*windows(evidence), *application(evidence), *outages(evidence), *model(evidence)]
+    waited = evidence.share_of(Limit.TIMEOUT)
+    rest = waited + sum(
+        evidence.share_of(limit) for limit in (Limit.LOSS, Limit.START_UP, Limit.UNKNOWN)
     )
+    rest = max(0.0, rest - sum(outage.share for outage in evidence.outages))
+    if rest < _NO_MATTER:
+        rest = 0.0
+    network = list(way_back(evidence, share=rest))
+    if not network:
+        network = [
+            *crowded_out(evidence, share=rest),
+            *dropped_packets(evidence, share=rest),
+            *reordering(evidence, share=rest),
+        ]
+        if not any(finding.share >= waited / 2 for finding in network if _explains(finding)):
+            network += timeouts(evidence)
+    full = full_link(evidence) if not network or evidence.share_of(Limit.BOTTLENECK) else ()
+    found = [*claimed, *network, *full]
+    covered = max((finding.share for finding in [*network, *found[len(claimed) :]]), default=0.0)
+    if covered < rest / 2:
+        found += [*start_up(evidence), *unknown(evidence)]
+    return tuple(sorted(found, key=_rank))
 
 
-def _full(evidence: FlowEvidence, slowest: Bottleneck, time: str) -> str:
-    name = evidence.flow.name
-    full = f"{slowest.interface} with {evidence.rate_text}, was full"
-    if not evidence.rivals:
-        return f"{name} filled the path: the bottleneck, {full} {time}."
-    got = format_quantity(evidence.metric("receiver_bps") or 0.0, Unit.BPS)
-    others = f"{evidence.rivals} other stream{'' if evidence.rivals == 1 else 's'}"
-    return f"The bottleneck, {full} {time}; {name} had {got} of it beside {others}."
+def _explains(finding: Finding) -> bool:
+    """Return whether a finding explains timeouts: they are no cause of their own then."""
+    return finding.cause not in (RootCause.SHORT_QUEUE, RootCause.START_UP)
+
+
+def _rank(finding: Finding) -> tuple[bool, float]:
+    """Return the key that puts findings in order.
+
+    A link may be full for most of a time of which something else took much: that matters more.
+    """
+    least = _MIN_OUTAGE if finding.cause is RootCause.OUTAGE else _MIN_SHARE
+    matters = finding.share >= least and finding.cause is not RootCause.FULL_LINK
+    return not matters, -finding.share
+
+
+# What takes less of a flow's time than that comes after a full link; of an outage less is enough.
+_MIN_SHARE = 0.25
+_MIN_OUTAGE = 0.05
+# Less than this share of the time is of no matter.
+_NO_MATTER = 0.005
 
 
 def _notes(evidence: FlowEvidence) -> tuple[str, ...]:

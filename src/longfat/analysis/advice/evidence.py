@@ -119,6 +119,7 @@ def stream_readings(table: pa.Table) -> tuple[tuple[Reading, ...], ...]:
                 queued_bytes=row["write_queue_bytes"] or 0.0,
                 send_buffer_bytes=row["send_buffer_bytes"] or 0.0,
                 cutting=row["ca_state"] in CUTTING_STATES,
+                timed_out=row["ca_state"] == "loss" or bool(row.get("backoff")),
             )
         )
     trimmed = (_thin(_trim(readings)) for _, readings in sorted(streams.items()))
@@ -324,6 +325,8 @@ def _limit(row: Second, link: Link, known: Known, *, was_cut: bool, was_started:
         return minimum
     if link is Link.FULL_SHARED:
         return Limit.BOTTLENECK
+    if was_cut and row.bps == 0:
+        return Limit.TIMEOUT
     if known.model_based:
         return Limit.MODEL if was_started else Limit.START_UP
     if was_cut:

@@ -16,15 +16,23 @@ from longfat.analysis.advice.evidence import (
 )
 from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify, merge_streams, total
 from longfat.analysis.advice.link import LinkUse, RateOver, link_rates, queue_table, rate_over
+from longfat.analysis.advice.surroundings import flows_across, is_senders_own, outages, way_back
+from longfat.analysis.losses import losses
 from longfat.analysis.timeseries.sources import tcp_samples
 from longfat.common.extras import lazy
-from longfat.model.flow_path import NotUnderstoodError, idle_rtt, sender_and_receiver, sysctl
+from longfat.model.flow_path import (
+    NotUnderstoodError,
+    flow_interfaces,
+    idle_rtt,
+    sender_and_receiver,
+    sysctl,
+)
 from longfat.model.metric import Unit
 from longfat.model.probes import Tcp
 from longfat.model.probes.samples import growth, weights
 from longfat.model.probes.tcp import ecn_counts
 from longfat.model.units import format_quantity
-from longfat.theory import bdp
+from longfat.theory import bdp, buffers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,15 +40,25 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from longfat.analysis.advice.surroundings import Outage, WayBack
+    from longfat.analysis.losses import Loss
     from longfat.execution.runs import Run
     from longfat.model.flow_path import Bottleneck
     from longfat.model.probes.tcp import EcnCounts
-    from longfat.model.traffic import Bulk
+    from longfat.model.traffic import Bulk, Flow
 else:
     np = lazy("numpy")
     pa = lazy("pyarrow")
 
 pc = lazy("pyarrow.compute")
+
+
+# Queues that drop only when they are full.
+_PLAIN_QUEUES = frozenset(("wire", "tbf", "bfifo", "pfifo", "pfifo_fast", "htb", "netem"))
+
+# An RTT that stays above that of the idle path by this share, and this time, is that of a queue.
+_STANDING = 0.2
+_STANDING_S = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +97,13 @@ class FlowEvidence:
             the link is not known.
         link_use: the share of its rate that the link carried meanwhile.
         rivals: how many other streams of bulk traffic crossed the link.
+        others: the other flows whose data crossed the link meanwhile.
+        unknown_load_bps: what crossed the link and is of no flow whose rate is known.
+        back: the way of its acknowledgements; None if no rate is known there.
+        losses: what it lost on the way, most packets first; empty if the kernel does not count.
+        back_losses: what it lost on the way back, likewise.
+        sent_packets: about how many packets it sent.
+        outages: when a link was down while it ran.
     """
 
     run: Run
@@ -96,6 +121,13 @@ class FlowEvidence:
     link_full: float | None
     link_use: float | None
     rivals: int
+    others: tuple[Flow, ...]
+    unknown_load_bps: float
+    back: WayBack | None
+    losses: tuple[Loss, ...]
+    back_losses: tuple[Loss, ...]
+    sent_packets: float
+    outages: tuple[Outage, ...]
 
     @property
     def measured(self) -> bool:
@@ -111,6 +143,82 @@ class FlowEvidence:
     def seconds(self) -> Mapping[Limit, float]:
         """Return the seconds by limit, the most first."""
         return total(self.slices)
+
+    def share_of(self, limit: Limit) -> float:
+        """Return the share of its time in which a limit held it back, 0 to 1."""
+        return self.seconds.get(limit, 0.0) / self.duration_s
+
+    @property
+    def probably(self) -> str:
+        """What qualifies a sentence on a limit that was inferred."""
+        return "" if self.measured else "probably "
+
+    @property
+    def lost_share(self) -> float:
+        """The share of its packets that were lost on the way, 0 to 1."""
+        lost = sum(loss.packets for loss in self.losses)
+        return min(1.0, lost / self.sent_packets) if self.sent_packets else 0.0
+
+    @property
+    def is_policed(self) -> bool:
+        """Whether a policer sets the rate of its path."""
+        return self.slowest is not None and self.slowest.rate_origin == "a policer"
+
+    @property
+    def is_sender_shaped(self) -> bool:
+        """Whether a qdisc that was set up at the sender sets the rate of its path."""
+        return self.slowest is not None and is_senders_own(self.slowest, self.flow)
+
+    @property
+    def first_interface(self) -> str | None:
+        """The sender's interface on the way."""
+        way = flow_interfaces(self.run.case.network, self.flow)
+        return way[0][1] if way else None
+
+    @property
+    def has_managed_queue(self) -> bool:
+        """Whether the bottleneck's queue drops or marks before it is full."""
+        queue = self.slowest.queue if self.slowest is not None else None
+        return queue is not None and queue.kind not in _PLAIN_QUEUES
+
+    @property
+    def queue_delay_s(self) -> float | None:
+        """How long packets waited in queues on average, by a queue's backlog or by the RTT."""
+        if self.queue is not None and self.rate_bps is not None:
+            return buffers.queueing_delay_s(
+                queue_bytes=self.queue.mean_bytes, rate_bps=self.rate_bps
+            )
+        mean_s = self.metric("mean_rtt_s")
+        return None if mean_s is None or self.rtt_s is None else max(0.0, mean_s - self.rtt_s)
+
+    @property
+    def has_window_scaling(self) -> bool | None:
+        """Whether its connections have agreed on window scaling; None if that is not known."""
+        if self.table is None or self.table["window_scaling"].null_count:
+            return None
+        return bool(pc.all(self.table["window_scaling"]).as_py())
+
+    @property
+    def standing_share(self) -> float:
+        """The share of its time in which a queue stood somewhere on the way, 0 to 1.
+
+        A queue that never empties is that of a full link, whatever its rate is. It shows in a
+        least RTT over a second that stays above that of the idle path.
+        """
+        if self.table is None or not self.rtt_s:
+            return 0.0
+        least_s = self.rtt_s + max(_STANDING_S, _STANDING * self.rtt_s)
+        standing_s = 0.0
+        times_s, rtts_s = self.table["time_s"].to_numpy(), self.table["rtt_s"].to_numpy()
+        for part in self.slices:
+            near = (times_s > part.start_s - 1) & (times_s <= part.end_s)
+            if near.any() and rtts_s[near].min() >= least_s:
+                standing_s += part.end_s - part.start_s
+        return standing_s / self.duration_s
+
+    def control_of(self, flow: Bulk) -> str:
+        """Return the congestion control of another flow of the run."""
+        return congestion_control(self.run, flow)
 
     @property
     def bdp_bytes(self) -> float | None:
@@ -213,6 +321,9 @@ def collect_evidence(run: Run, flow: Bulk) -> FlowEvidence:
     start_s, end_s = (slices[0].start_s, slices[-1].end_s) if slices else (0.0, 0.0)
     known = slowest is not None and bool(slices)
     sender, receiver = sender_and_receiver(flow)
+    lost = losses(run, flow.name) if run.drops is not None else ()
+    forward = tuple(loss for loss in lost if loss.cause.is_loss and not loss.is_backward)
+    arrived = run.metrics.get(f"{flow.name}.receiver_bps", 0.0) * (end_s - start_s) / 8 / mss_bytes
     return FlowEvidence(
         run=run,
         flow=flow,
@@ -229,6 +340,13 @@ def collect_evidence(run: Run, flow: Bulk) -> FlowEvidence:
         link_full=use.full_share(slices, mss_bytes=mss_bytes) if known else None,
         link_use=use.share(start_s, end_s, mss_bytes=mss_bytes) if known else None,
         rivals=use.rivals,
+        others=flows_across(run, flow, slowest.interface) if slowest else (),
+        unknown_load_bps=0.0,
+        back=way_back(run, flow, mss_bytes=mss_bytes),
+        losses=forward,
+        back_losses=tuple(loss for loss in lost if loss.cause.is_loss and loss.is_backward),
+        sent_packets=arrived + sum(loss.packets for loss in forward),
+        outages=outages(run, flow, slices, lost, rtt_s=rtt_s),
     )
 
 

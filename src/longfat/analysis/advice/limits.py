@@ -14,10 +14,11 @@ this order:
 2. Was there nothing to send? Then it is the **application**.
 3. What do the clocks show: **receive window**, **send buffer**? The latter's
    misses much, so a full buffer below an open window counts, too.
-4. The rest: **bottleneck** if the link was full with others; the **model**, if the
-   congestion control sends by a model of the path and not by losses; **loss**, if the
-   window has been cut before; **start-up** if not. If the link is not known and the window
-   does not grow, it is **unknown**.
+4. The rest: a **retransmission timeout**, if nothing was acknowledged until one had fired;
+   **bottleneck** if the link was full with others; the **model**, if the congestion control
+   sends by a model of the path and not by losses; **loss**, if the window has been cut
+   before; **start-up** if not. If the link is not known and the window does not grow, it
+   is **unknown**.
 
 `merge_streams` combines the slices of parallel streams, and `spans` merges slices to rows of a
 table: in each second, what limited the flow most. Nothing here depends on runs, tables or iperf3.
@@ -42,6 +43,7 @@ class Limit(StrEnum):
     RECEIVE_WINDOW = "receive window"
     SEND_BUFFER = "send buffer"
     LOSS = "congestion window after loss"
+    TIMEOUT = "retransmission timeout"
     START_UP = "start-up"
     MODEL = "congestion control's model"
     APPLICATION = "application"
@@ -89,6 +91,7 @@ class Reading:
         queued_bytes: what the kernel counts as used of the send buffer.
         send_buffer_bytes: the size of the send buffer; 0 where it is not known.
         cutting: the congestion control is cutting the window just now.
+        timed_out: a retransmission timeout has fired, and what it sent again is not acknowledged.
     """
 
     time_s: float
@@ -103,6 +106,7 @@ class Reading:
     queued_bytes: float = 0.0
     send_buffer_bytes: float = 0.0
     cutting: bool = False
+    timed_out: bool = False
 
     @property
     def packed(self) -> bool:
@@ -181,8 +185,11 @@ def classify(
     best_bps = max((_rate(a, b) for a, b in _pairs(readings)), default=0.0)
     slices = []
     was_cut = was_started = False
-    for (before, after), link in zip(_pairs(readings), links, strict=True):
-        if model_based and link is not Link.FULL_SHARED:
+    waits = _waits_for_timeouts(readings)
+    for (before, after), link, is_waiting in zip(_pairs(readings), links, waits, strict=True):
+        if is_waiting:
+            rest = Limit.TIMEOUT
+        elif model_based and link is not Link.FULL_SHARED:
             rest = Limit.MODEL if was_started else Limit.START_UP
         else:
             rest = _rest(before, after, link, was_cut=was_cut)
@@ -191,6 +198,22 @@ def classify(
         was_cut = was_cut or after.retransmits > 0 or after.cutting
         was_started = was_started or _rate(before, after) >= _STARTED * best_bps
     return tuple(slices)
+
+
+def _waits_for_timeouts(readings: Sequence[Reading]) -> list[bool]:
+    """Return for each two readings whether a timeout ended, or will end, the silence of that time.
+
+    A timeout fires long after the last acknowledgement, so all of a silence belongs to it.
+    """
+    waits: list[bool] = []
+    silences = itertools.groupby(readings, key=lambda reading: reading.acked_bytes)
+    for number, (_, group) in enumerate(silences):
+        silence = list(group)
+        if number:  # between two silences something was acknowledged
+            waits.append(False)
+        fired = any(reading.timed_out for reading in silence)
+        waits += [fired] * (len(silence) - 1)
+    return waits
 
 
 def _pairs(readings: Sequence[Reading]) -> list[tuple[Reading, Reading]]:

@@ -17,7 +17,7 @@ from longfat.common.extras import lazy
 from longfat.model.flow_path import NotUnderstoodError, flow_interfaces
 from longfat.model.flow_path.rates import interface_rates
 from longfat.model.probes import Queue
-from longfat.model.traffic import Bulk
+from longfat.model.traffic import Bulk, Cbr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from longfat.analysis.advice.limits import Slice
     from longfat.execution.runs import Run
     from longfat.model.flow_path import Bottleneck
+    from longfat.model.traffic import Flow
 
 pc = lazy("pyarrow.compute")
 
@@ -115,6 +116,13 @@ def received_curve(run: Run, flow: Bulk) -> Curve:
     return Curve(tuple(times), tuple(counts))
 
 
+def _datagrams_curve(run: Run, flow: Cbr) -> Curve:
+    """Return the payload bytes of datagrams at a constant rate over time, of those that arrived."""
+    times = run.flow_times[flow.name]
+    arrived = flow.size_bytes * run.metrics.get(f"{flow.name}.received", 0.0)
+    return Curve((times.start_s, times.end_s), (0.0, arrived))
+
+
 class LinkUse:
     """What the bottleneck link of a flow carried, and how much of it was the flow's own.
 
@@ -144,6 +152,13 @@ class LinkUse:
         ]
         self.rivals = sum(other.parallel for other in others)
         self._others = [received_curve(run, other) for other in others]
+        self._others += [
+            _datagrams_curve(run, other)
+            for other in run.measured_case.flows
+            if isinstance(other, Cbr)
+            and _meet(run, flow, other)
+            and _crosses(run, other, slowest.interface)
+        ]
         table = queue_table(run, slowest.interface)
         if table is not None and table.num_rows > 1:
             self._carried = Curve(
@@ -249,7 +264,7 @@ def rate_over(rates: Sequence[tuple[float, float]], start_s: float, end_s: float
     return RateOver(least_bps=least_bps, mean_bps=mean_bps, most_bps=most_bps)
 
 
-def _meet(run: Run, flow: Bulk, other: Bulk) -> bool:
+def _meet(run: Run, flow: Flow, other: Flow) -> bool:
     """Return whether two flows ran at the same time."""
     one, two = run.flow_times.get(flow.name), run.flow_times.get(other.name)
     return (
@@ -259,6 +274,6 @@ def _meet(run: Run, flow: Bulk, other: Bulk) -> bool:
     )
 
 
-def _crosses(run: Run, flow: Bulk, interface: str) -> bool:
+def _crosses(run: Run, flow: Flow, interface: str) -> bool:
     way = flow_interfaces(run.case.network, flow) or []
     return interface in (device for _, device in way)

@@ -70,6 +70,9 @@ COLUMNS = (
     Column("ecn", TEXT, later=True),
     Column("delivered_ce_packets", WHOLE, "packets", later=True),
     Column("received_ce_packets", WHOLE, "packets", later=True),
+    Column("backoff", WHOLE, later=True),
+    Column("dsack_packets", WHOLE, "packets", later=True),
+    Column("window_scaling", YES_NO, later=True),
 )
 
 _FLOWS = ("flow", "end", "stream")
@@ -122,7 +125,7 @@ _FORMATS = tuple(word.rpartition(":")[0] or "I" for word in _WORDS)
 NO_ECN, CLASSIC_ECN, ACCURATE_ECN = "off", "classic", "accurate"
 """What a connection has negotiated: nothing, RFC 3168, or AccECN (RFC 9768)."""
 
-_OPTION_ECN = 8  # TCPI_OPT_ECN
+_OPTION_WINDOW_SCALING, _OPTION_ECN = 4, 8  # TCPI_OPT_WSCALE, TCPI_OPT_ECN
 _MODES = (NO_ECN, CLASSIC_ECN, ACCURATE_ECN, NO_ECN)  # tcpi_ecn_mode; the last is pending
 
 
@@ -305,6 +308,9 @@ def _info(view: memoryview) -> dict[str, Any]:
         "ecn": _ecn(options=head[5], mode=known.get("ecn_bits")),
         "delivered_ce_packets": known.get("delivered_ce"),
         "received_ce_packets": known.get("received_ce"),
+        "backoff": head[4],
+        "dsack_packets": known.get("dsack_dups"),
+        "window_scaling": bool(head[5] & _OPTION_WINDOW_SCALING),
     }
 
 

@@ -1,0 +1,5 @@
+"""Root causes of a TCP flow's rate, by what shows them.
+
+Each module yields findings from one kind of evidence: `dropped` from the ledger of losses,
+`queues` from links and queues on both ways, `waiting` from what the sender waited for.
+"""

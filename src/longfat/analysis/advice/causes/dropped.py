@@ -1,0 +1,338 @@
+"""Root causes that the ledger of losses shows: what dropped a flow's packets, and what helps.
+
+Of losses that leave a connection nothing, one is enough: a firewall, a missing route. Others
+matter by the time in which they kept the congestion window small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from longfat.analysis.advice.recommendation import (
+    FRAME_BYTES,
+    Line,
+    Recommendation,
+    bbr_line,
+    larger_queue,
+    more_streams,
+)
+from longfat.analysis.advice.root_cause import Finding, RootCause
+from longfat.analysis.losses import Cause
+from longfat.model.metric import Unit
+from longfat.model.units import format_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from longfat.analysis.advice.flow_evidence import FlowEvidence
+    from longfat.analysis.losses import Loss
+
+# Of these a flow does not recover by itself: where they dominate, the window is no matter.
+_FATAL = {
+    Cause.FIREWALL: RootCause.FIREWALL,
+    Cause.TOO_LARGE: RootCause.MTU_BLACK_HOLE,
+    Cause.HOP_LIMIT: RootCause.ROUTING_LOOP,
+    Cause.NO_ROUTE: RootCause.NO_ROUTE,
+    Cause.NO_NEIGHBOUR: RootCause.NO_NEIGHBOUR,
+    Cause.NOT_FORWARDED: RootCause.NOT_FORWARDED,
+    Cause.BURST_TOO_SMALL: RootCause.TINY_BURST,
+    Cause.LIMIT_TOO_SMALL: RootCause.TINY_LIMIT,
+    Cause.CONNECTION_TABLE: RootCause.CONNECTION_TABLE,
+    Cause.LISTEN_QUEUE: RootCause.LISTEN_QUEUE,
+}
+
+# These cut the window, and a flow goes on.
+_CONGESTING = {
+    Cause.FILTER: RootCause.POLICER,
+    Cause.NETEM_LIMIT: RootCause.NETEM_LIMIT,
+    Cause.NETEM_LOSS: RootCause.RANDOM_LOSS,
+    Cause.CORRUPTED: RootCause.CORRUPTION,
+    Cause.QUEUE_MANAGEMENT: RootCause.EARLY_DROPS,
+    Cause.QUEUE_FULL: RootCause.SHORT_QUEUE,
+    Cause.INTERFACE_DOWN: RootCause.OUTAGE,
+    Cause.SOCKET_BUFFER: RootCause.SOCKET_BUFFER,
+}
+
+ROOT_CAUSES: Mapping[Cause, RootCause] = _FATAL | _CONGESTING
+"""The root cause of packets that are lost for a cause."""
+
+_ADVICE = {
+    RootCause.FIREWALL: "A rule of the firewall at {node} drops them: `nft list ruleset` there "
+    "shows which.",
+    RootCause.MTU_BLACK_HOLE: "Let ICMP pass at {node} (destination unreachable, fragmentation "
+    "needed; packet too big of ICMPv6), lower the MSS there (`nft add rule ... tcp option maxseg "
+    "size set rt mtu`), or let the sender look for the size that fits.",
+    RootCause.ROUTING_LOOP: "The TTL was used up: follow the routes from {node} on (`ip route "
+    "get`, `traceroute`); two routers send the packets to each other.",
+    RootCause.NO_ROUTE: "Give {node} a route to the destination: `ip route get ADDRESS` there "
+    "shows what it has.",
+    RootCause.NO_NEIGHBOUR: "Nobody answered at {interface}: the next hop is down, has another "
+    "address, or is not on this link; `ip neigh` at {node} shows it.",
+    RootCause.NOT_FORWARDED: "Let {node} forward.",
+    RootCause.TINY_BURST: "The `burst` of {qdisc} must be at least a frame (1,514 bytes), and "
+    "rate / HZ lets it reach its rate.",
+    RootCause.TINY_LIMIT: "The `limit` of {qdisc} is in bytes and must be at least a frame "
+    "(1,514 bytes); the bandwidth-delay product is usual.",
+    RootCause.CONNECTION_TABLE: "The table of connections of {node} is full: raise "
+    "`net.netfilter.nf_conntrack_max`, shorten its timeouts, or do not track this traffic.",
+    RootCause.LISTEN_QUEUE: "More connections wait than the listening program's backlog allows: "
+    "a larger backlog in listen(), and `net.core.somaxconn` above it.",
+    RootCause.NETEM_LIMIT: "The `limit` of {qdisc} counts the packets that it delays, too: it "
+    "must be at least rate x delay / packet size.",
+    RootCause.RANDOM_LOSS: "Reduce the loss",
+    RootCause.CORRUPTION: "Packets arrive with wrong checksums, as on a bad cable or radio link: "
+    "reduce that",
+    RootCause.OUTAGE: "Nothing in TCP helps while a link is down; a second path does.",
+    RootCause.SOCKET_BUFFER: "The receiving program reads too slowly for bursts: a larger "
+    "SO_RCVBUF (`net.core.rmem_max` limits it), or a faster reader.",
+}
+
+# Which share of the lost packets has to have a cause for it to be named.
+_NAMED = 0.1
+# A share of the flow's packets that TCP does not notice.
+_NO_MATTER = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class _Dropped:
+    """The losses of a flow with one root cause."""
+
+    cause: RootCause
+    losses: tuple[Loss, ...]
+
+    @property
+    def packets(self) -> int:
+        return sum(loss.packets for loss in self.losses)
+
+    @property
+    def first(self) -> Loss:
+        return self.losses[0]
+
+
+def group_losses(losses: Sequence[Loss]) -> list[_Dropped]:
+    """Return a flow's losses by root cause, those with the most packets first."""
+    groups: defaultdict[RootCause, list[Loss]] = defaultdict(list)
+    for loss in losses:
+        if loss.cause in ROOT_CAUSES:
+            groups[ROOT_CAUSES[loss.cause]].append(loss)
+    dropped = [_Dropped(cause, tuple(group)) for cause, group in groups.items()]
+    return sorted(dropped, key=lambda group: -group.packets)
+
+
+def dropped_packets(evidence: FlowEvidence, *, share: float) -> Iterator[Finding]:
+    """Yield the root causes of a TCP flow's lost packets.
+
+    Args:
+        evidence: the flow.
+        share: the share of its time in which losses may have held it back.
+    """
+    groups = group_losses(evidence.losses)
+    total = sum(group.packets for group in groups)
+    for group in groups:
+        part = group.packets / total
+        fatal = group.cause in _FATAL.values()
+        if not fatal and (part < _NAMED or evidence.lost_share < _NO_MATTER):
+            continue
+        if fatal and share == 0:
+            continue
+        cause = group.cause
+        if cause is RootCause.SHORT_QUEUE and not _is_short(evidence, group.first):
+            cause = RootCause.START_UP
+        yield Finding(
+            cause=cause,
+            share=share if fatal else share * part,
+            sentence=_sentence(evidence, group, cause),
+            remedy=_remedy(evidence, group, cause),
+        )
+
+
+def describe(losses: Sequence[Loss]) -> str:
+    """Return how many packets were lost, where and by what, such as `93 packets at r1-eth1`."""
+    packets = sum(loss.packets for loss in losses)
+    first = losses[0]
+    where = first.interface or first.node
+    by = f" ({first.qdisc})" if first.qdisc else ""
+    back = " on the way back" if first.is_backward else ""
+    text = f"{packets:,} packet{'' if packets == 1 else 's'}{back}"
+    return f"{text} at {where}{by}" if where else text
+
+
+def advice(loss: Loss, cause: RootCause) -> str:
+    """Return what helps against losses of a root cause, in words; empty if that depends."""
+    return _ADVICE.get(cause, "").format(
+        node=loss.node or "its node",
+        interface=loss.interface or "its interface",
+        qdisc=loss.qdisc or "the qdisc",
+    )
+
+
+def _is_short(evidence: FlowEvidence, loss: Loss) -> bool:
+    """Return whether the queue that overflowed is shorter than the path needs."""
+    slowest, bdp_bytes = evidence.slowest, evidence.bdp_bytes
+    if slowest is None or slowest.interface != loss.interface or bdp_bytes is None:
+        return True
+    limit = slowest.queue.limit_bytes if slowest.queue else None
+    return limit is None or limit < bdp_bytes
+
+
+def _sentence(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> str:
+    name, congestion = evidence.flow.name, evidence.congestion
+    lost = describe(group.losses)
+    share = format_quantity(evidence.lost_share, Unit.FRACTION)
+    match cause:
+        case RootCause.POLICER:
+            rate = evidence.rate_text if evidence.is_policed else ""
+            limit = f" to {rate}" if rate else ""
+            return (
+                f"A policer drops what passes its rate: {lost} were lost, in bursts and without a "
+                f"queue that would delay them first, so {congestion} does not settle{limit}."
+            )
+        case RootCause.MTU_BLACK_HOLE:
+            return (
+                f"Full-size packets of {name} do not get through: {lost} were larger than the "
+                "next link's MTU, and no ICMP message came back."
+            )
+        case RootCause.SHORT_QUEUE:
+            return (
+                f"The queue is too short: {lost} were lost ({share} of all) as it was full, and "
+                f"{congestion} cuts its window before the path is full."
+            )
+        case RootCause.START_UP:
+            return (
+                f"Slow start overran the queue: {lost} were lost at once, and the window of "
+                f"{congestion} was still growing back."
+            )
+        case RootCause.EARLY_DROPS:
+            return (
+                f"Queue management drops too early for this path: {lost} were dropped before the "
+                f"queue was full, and {congestion} needs a queue that holds more."
+            )
+        case RootCause.RANDOM_LOSS:
+            return f"The path loses at random: {lost}, {share} of all, and each cuts {congestion}."
+        case RootCause.CORRUPTION:
+            return f"Packets arrive corrupted: {lost}, {share} of all, were dropped for that."
+        case RootCause.NETEM_LIMIT:
+            return (
+                f"netem's limit drops: {lost} were lost, since it holds as many packets as its "
+                "limit allows, those that it delays included."
+            )
+        case RootCause.OUTAGE:
+            return (
+                f"A link was down: {lost} were lost there, from {group.first.first_s:.3g} to "
+                f"{group.first.last_s:.3g} s."
+            )
+        case _:
+            return (
+                f"{lost} were lost: {group.first.explanation[0].lower()}"
+                + (group.first.explanation[1:])
+            )
+
+
+def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recommendation:
+    words = advice(group.first, cause)
+    match cause:
+        case RootCause.POLICER:
+            return _shape_below(evidence)
+        case RootCause.MTU_BLACK_HOLE:
+            line = Line(
+                node=evidence.sender,
+                text="sysctl -w net.ipv4.tcp_mtu_probing=1",
+                why="after timeouts it sends smaller segments, without ICMP (RFC 4821)",
+            )
+            return Recommendation(words=words, lines=(line,))
+        case RootCause.NOT_FORWARDED:
+            line = Line(
+                node=group.first.node,
+                text="sysctl -w net.ipv4.ip_forward=1",
+                why="a host forwards only with it",
+            )
+            return Recommendation(words=words, lines=(line,) if group.first.node else ())
+        case RootCause.RANDOM_LOSS | RootCause.CORRUPTION:
+            return _less_sensitive(evidence, words)
+        case RootCause.SHORT_QUEUE:
+            return _longer_queue(evidence)
+        case RootCause.EARLY_DROPS:
+            return _later_drops(evidence, group.first)
+        case RootCause.START_UP:
+            return Recommendation(
+                words="Measure for longer, or leave out the start (omit); HyStart and pacing "
+                "avoid most of such losses, and a shorter RTT."
+            )
+        case _:
+            return Recommendation(words=words)
+
+
+def _shape_below(evidence: FlowEvidence) -> Recommendation:
+    words = (
+        "Shape below the policer's rate at the sender, where a queue delays in place of dropping; "
+        "or raise its burst to rate x RTT"
+    )
+    rate_bps, rtt_s = evidence.rate_bps, evidence.rtt_s
+    if not evidence.is_policed or rate_bps is None:
+        return Recommendation(words=words + ".")
+    if rtt_s:
+        words += f", {math.ceil(rate_bps * rtt_s / 8):,} bytes"
+    device = evidence.first_interface
+    if device is None:
+        return Recommendation(words=words + ".")
+    share = format_quantity(_BELOW_POLICER * rate_bps / evidence.flow.parallel, Unit.BPS)
+    line = Line(
+        node=evidence.sender,
+        text=f"tc qdisc replace dev {device} root fq maxrate "
+        f"{math.floor(_BELOW_POLICER * rate_bps / evidence.flow.parallel)}bit",
+        why=f"{_BELOW_POLICER * 100:.0f} % of {evidence.rate_text}"
+        + (f" / {evidence.flow.parallel} streams" if evidence.flow.parallel > 1 else "")
+        + f" = {share}",
+    )
+    return Recommendation(words=words + ".", lines=(line,))
+
+
+# What a policer counts has Ethernet's header too, and bursts of offload pass its rate for a moment.
+_BELOW_POLICER = 0.95
+
+
+def _less_sensitive(evidence: FlowEvidence, words: str) -> Recommendation:
+    lines = [line for line in (more_streams(evidence), bbr_line(evidence)) if line is not None]
+    return Recommendation(
+        words=f"{words}; otherwise take a congestion control that does not go by losses, or more "
+        "streams.",
+        lines=tuple(lines),
+    )
+
+
+def _longer_queue(evidence: FlowEvidence) -> Recommendation:
+    larger = larger_queue(evidence)
+    others = [line for line in (more_streams(evidence), bbr_line(evidence)) if line is not None]
+    if larger is None:
+        return Recommendation(
+            words="A queue of the bandwidth-delay product there; else more streams, or a "
+            "congestion control that does not go by losses.",
+            lines=tuple(others),
+        )
+    return Recommendation(
+        words="Give the queue the bandwidth-delay product; else take more streams, or a congestion "
+        "control that does not go by losses.",
+        lines=(larger, *others),
+    )
+
+
+def _later_drops(evidence: FlowEvidence, loss: Loss) -> Recommendation:
+    words = f"Thresholds of {loss.qdisc or 'the queue'} that fit the path: "
+    rtt_s, bdp_bytes = evidence.rtt_s, evidence.bdp_bytes
+    kind = loss.qdisc.split(" ")[0]
+    match kind:
+        case "red" | "gred" | "sfq" | "choke":
+            size = "" if bdp_bytes is None else f" ({math.ceil(bdp_bytes):,} bytes)"
+            words += f"`max` about the bandwidth-delay product{size}, `min` a third of it."
+        case _:
+            rtt = "" if rtt_s is None else f" ({format_quantity(rtt_s, Unit.SECONDS)} here)"
+            words += f"an interval of at least the RTT{rtt}, and a target of a twentieth of it"
+            packet_s = None if not evidence.rate_bps else FRAME_BYTES * 8 / evidence.rate_bps
+            if packet_s:
+                packet = format_quantity(packet_s, Unit.SECONDS)
+                words += f", never less than the time of a packet or two ({packet} each)"
+            words += "."
+    return Recommendation(words=words)
