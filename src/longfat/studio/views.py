@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
-from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY
 from longfat.analysis.timeseries.curves import METRICS
 from longfat.analysis.timeseries.groups import group_runs
@@ -293,18 +292,6 @@ class Advice(TypedDict):
     study: list[StudyValue]
 
 
-_LIMITING = {
-    Limit.BOTTLENECK: "it fills the path",
-    Limit.RECEIVE_WINDOW: "the receive window limits it",
-    Limit.SEND_BUFFER: "the send buffer limits it",
-    Limit.LOSS: "the congestion window after losses limits it",
-    Limit.START_UP: "it was still starting up",
-    Limit.MODEL: "the congestion control's own model limits it",
-    Limit.APPLICATION: "the application limits it",
-    Limit.UNKNOWN: "its limit is unknown",
-}
-
-
 def advice_of(found: Diagnosis) -> Advice:
     """Return a diagnosis for the page."""
     facts = [f"{fact.label}: {fact.text}" for fact in found.facts]
@@ -323,10 +310,10 @@ def _answer(found: Diagnosis) -> str:
     """Return a flow's throughput, the available rate, and its limit, in one line."""
     known = {fact.key: fact.text for fact in found.facts}
     got, rate = known.get("receiver_bps"), known.get("rate_bps")
-    if found.limit is None or got is None:
+    if not found.causes or got is None:
         return found.verdict
     of = f" of {' '.join(rate.split())}" if rate is not None else ""
-    return f"{found.flow} got {got}{of}: {_LIMITING[found.limit]}."
+    return f"{found.flow} got {got}{of}. Cause: {found.causes[0].cause}."
 
 
 def _field(text: str) -> StudyValue:

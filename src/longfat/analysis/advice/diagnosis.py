@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.applications import APPLICATIONS, examine_application
-from longfat.analysis.advice.causes.dropped import dropped_packets
+from longfat.analysis.advice.causes.dropped import dropped_packets, lost_without_window
 from longfat.analysis.advice.causes.queues import crowded_out, full_link, model, way_back
 from longfat.analysis.advice.causes.waiting import (
     application,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from longfat.analysis.advice.flow_evidence import FlowEvidence
+    from longfat.analysis.losses import Loss
     from longfat.execution.runs import FlowFailure, Run
     from longfat.model.traffic import Flow
 else:
@@ -112,7 +113,9 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
     found: list[Flow] = [
         each
         for each in run.case.flows
-        if isinstance(each, (Bulk, *APPLICATIONS)) or each.name in run.flow_failures
+        if isinstance(each, (Bulk, *APPLICATIONS))
+        or each.name in run.flow_failures
+        or _lost(run, each)
     ]
     names = ", ".join(each.name for each in found)
     if flow is not None:
@@ -128,23 +131,32 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
             raise InputError(f"{run.folder}: no flow {flow!r} in this run; its flows: {known}")
     if not found:
         raise InputError(
-            f"{run.folder}: no flow of bulk traffic, cbr, requests or video in this run, and only "
-            "such can be diagnosed"
+            f"{run.folder}: no flow of bulk traffic, cbr, requests or video in this run, and no "
+            "other flow failed or lost a packet"
         )
     return tuple(_diagnose(run, each) for each in found)
 
 
 def _diagnose(run: Run, flow: Flow) -> Diagnosis:
     diagnosis = _limits_of(run, flow)
-    return dataclasses.replace(diagnosis, notes=(*_losses(run, flow), *diagnosis.notes))
+    return dataclasses.replace(diagnosis, notes=(*_loss_notes(run, flow), *diagnosis.notes))
+
+
+def _lost(run: Run, flow: Flow) -> tuple[Loss, ...]:
+    """Return what a flow lost, on both ways; nothing if the kernel does not count that."""
+    if run.drops is None:
+        return ()
+    return tuple(loss for loss in losses(run, flow.name) if loss.cause.is_loss)
 
 
 def _limits_of(run: Run, flow: Flow) -> Diagnosis:
     if flow.name in run.flow_failures:
         return _failure(run, flow, run.flow_failures[flow.name])
     try:
-        if not isinstance(flow, Bulk):
+        if isinstance(flow, APPLICATIONS):
             return _application(run, flow)
+        if not isinstance(flow, Bulk):
+            return _losing(run, flow)
         return _udp(run, flow) if flow.udp else _tcp(run, flow)
     except MachineError as error:
         raise InputError(f"{run.folder}: flow {flow.name!r}: {error}") from None
@@ -156,10 +168,15 @@ def _limits_of(run: Run, flow: Flow) -> Diagnosis:
 
 def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
     time = run.flow_times[flow.name]
+    causes = lost_without_window(_lost(run, flow), name=flow.name, share=1.0)
+    failed = f"{flow.name} failed after {time.end_s - time.start_s:.3g} s: {failure.reason}"
     return Diagnosis(
         flow=flow.name,
         title=f"{flow.source} -> {flow.target}, {flow.tool}",
-        verdict=f"{flow.name} failed after {time.end_s - time.start_s:.3g} s: {failure.reason}",
+        causes=causes,
+        verdict=f"{failed}{'' if failed.endswith('.') else '.'} {causes[0].sentence}"
+        if causes
+        else failed,
         facts=(
             Fact(
                 key="status",
@@ -168,10 +185,28 @@ def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
                 text=str(failure.status),
             ),
         ),
-        recommendation=Recommendation(
+        recommendation=causes[0].remedy
+        if causes
+        else Recommendation(
             words="A capture at each end shows how far its packets came, and `tc -s qdisc`, "
             "`tc -s filter` and `nft list ruleset` in an event count those that were dropped."
         ),
+    )
+
+
+def _losing(run: Run, flow: Flow) -> Diagnosis:
+    """Return what made a flow lose packets of which nothing else is known, such as a ping."""
+    share = run.metrics.get(f"{flow.name}.loss", 0.0)
+    causes = lost_without_window(_lost(run, flow), name=flow.name, share=share)
+    return Diagnosis(
+        flow=flow.name,
+        title=f"{flow.source} -> {flow.target}, {flow.tool}",
+        causes=causes,
+        verdict=causes[0].sentence
+        if causes
+        else f"{flow.name} lost nothing, and more is not known.",
+        facts=(),
+        recommendation=causes[0].remedy if causes else Recommendation(words=""),
     )
 
 
@@ -303,12 +338,14 @@ def _notes(evidence: FlowEvidence) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _losses(run: Run, flow: Flow) -> tuple[str, ...]:
+def _loss_notes(run: Run, flow: Flow) -> tuple[str, ...]:
     """Return where the packets of a flow were lost, the most first."""
-    if run.drops is None:
-        return ()
-    lost = [loss for loss in losses(run, flow.name) if loss.cause.is_loss]
-    return tuple(loss.sentence for loss in lost[:_MAX_LOSSES])
+    return tuple(loss.sentence for loss in _lost(run, flow)[:_MAX_LOSSES])
+
+
+def _causes_of_losses(run: Run, flow: Flow) -> tuple[Finding, ...]:
+    share = run.metrics.get(f"{flow.name}.loss", 0.0)
+    return lost_without_window(_lost(run, flow), name=flow.name, share=share)
 
 
 def _application(run: Run, flow: Flow) -> Diagnosis:
@@ -316,6 +353,7 @@ def _application(run: Run, flow: Flow) -> Diagnosis:
     return Diagnosis(
         flow=flow.name,
         title=f"{' -> '.join(sender_and_receiver(flow))}, {flow.tool}",
+        causes=_causes_of_losses(run, flow),
         verdict=found.verdict,
         facts=found.facts,
         recommendation=found.recommendation,
@@ -328,6 +366,7 @@ def _udp(run: Run, flow: Bulk) -> Diagnosis:
     return Diagnosis(
         flow=flow.name,
         title=f"{' -> '.join(sender_and_receiver(flow))}, UDP",
+        causes=_causes_of_losses(run, flow),
         verdict=f"{flow.name} is UDP, which has no window that could be diagnosed: "
         f"{found.sentence}",
         facts=found.facts,

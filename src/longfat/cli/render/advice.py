@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from longfat.analysis.advice.check import Checked
     from longfat.analysis.advice.diagnosis import Diagnosis
-    from longfat.analysis.advice.recommendation import Line
+    from longfat.analysis.advice.recommendation import Line, Recommendation
     from longfat.analysis.advice.tuning import Tuning
 
 _COLOURS = {
@@ -35,6 +35,7 @@ _COLOURS = {
     Limit.RECEIVE_WINDOW: "yellow",
     Limit.SEND_BUFFER: "yellow",
     Limit.LOSS: "red",
+    Limit.TIMEOUT: "red",
     Limit.MODEL: "magenta",
     Limit.START_UP: "cyan",
     Limit.APPLICATION: "blue",
@@ -112,14 +113,24 @@ def _draw_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
     _heading(console, "Evidence")
     _pairs(console, ((fact.label, fact.text) for fact in diagnosis.facts))
     _heading(console, "What would help")
-    console.print(Text(diagnosis.recommendation.words))
-    for node, lines in _by_node(diagnosis.recommendation.lines).items():
-        console.print()
-        _paste(console, node, lines)
+    _draw_remedy(console, diagnosis.recommendation)
+    for finding in diagnosis.causes[1:]:
+        share = f"{finding.share * 100:.0f} % of the time" if finding.share >= 0.005 else ""
+        _heading(console, f"Also: {finding.cause}", share)
+        console.print(Text(finding.sentence))
+        _draw_remedy(console, finding.remedy)
     if diagnosis.notes:
         console.print()
         for note in diagnosis.notes:
             console.print(Text(note, style="dim"))
+
+
+def _draw_remedy(console: Console, remedy: Recommendation) -> None:
+    if remedy.words:
+        console.print(Text(remedy.words))
+    for node, lines in _by_node(remedy.lines).items():
+        console.print()
+        _paste(console, node, lines)
 
 
 def _spans(diagnosis: Diagnosis) -> Table:

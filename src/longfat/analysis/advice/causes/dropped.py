@@ -336,3 +336,37 @@ def _later_drops(evidence: FlowEvidence, loss: Loss) -> Recommendation:
                 words += f", never less than the time of a packet or two ({packet} each)"
             words += "."
     return Recommendation(words=words)
+
+
+def lost_without_window(losses: Sequence[Loss], *, name: str, share: float) -> tuple[Finding, ...]:
+    """Return the root causes of what a flow lost that has no window: datagrams, or one that failed.
+
+    Args:
+        losses: what it lost, on both ways.
+        name: the flow's name.
+        share: the share of its packets that were lost, 0 to 1.
+    """
+    groups = group_losses(losses)
+    total = sum(group.packets for group in groups)
+    findings = []
+    for group in groups:
+        is_full = group.cause is RootCause.SHORT_QUEUE
+        cause = RootCause.FULL_LINK if is_full else group.cause
+        words = advice(group.first, cause)
+        if is_full:
+            words = "Send less, or give the flow a queue of its own (fq_codel, cake, prio)."
+        elif group.cause is RootCause.POLICER:
+            words = "Send less than the policer lets through, in smaller bursts."
+        elif words and not words.endswith("."):
+            words += "."
+        explanation = group.first.explanation
+        findings.append(
+            Finding(
+                cause=cause,
+                share=share * group.packets / total,
+                sentence=f"{name} lost {describe(group.losses)}: "
+                f"{explanation[0].lower()}{explanation[1:]}",
+                remedy=Recommendation(words=words),
+            )
+        )
+    return tuple(findings)
