@@ -12,14 +12,17 @@ the report names the line.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.model.network.qdisc import QDISCS
 from longfat.model.network.shape import TRACE, WIRE
-from longfat.model.tc import BYTES, RATE, ROOT, SHARE, TIME, parse_line
+from longfat.model.tc import BYTES, COUNT, RATE, ROOT, SHARE, TIME, parse_line
 from longfat.model.typed_line import NotUnderstoodError, mentions, needs_shell, plain_words
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 # Those of a queue limit no rate and add no delay to an idle path, but for cake's bandwidth.
 _KINDS = frozenset(("netem", "tbf", WIRE, "noqueue", *QDISCS))
+_NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 _RATES = {"netem": "rate", "tbf": "rate", WIRE: "rate", "cake": "bandwidth"}
 
 
@@ -58,17 +62,26 @@ class QueueLine:
     Attributes:
         qdisc: a `wire`, or what hangs below it, such as `red`.
         limit_bytes: its limit; None if the line does not give it in bytes.
-        line: the line.
+        line: the line; of a queue that was read back, one that gives it its limit.
+        limit_packets: its limit in packets; None likewise.
+        parameters: its other numbers by name, such as `min_bytes` and `max_bytes` of red.
     """
 
     qdisc: Qdisc
     limit_bytes: int | None
     line: str
+    limit_packets: int | None = None
+    parameters: Mapping[str, float] = field(default_factory=lambda: _NO_PARAMETERS)
 
     @property
     def kind(self) -> str:
         """Which qdisc it is, such as `wire`."""
         return self.qdisc.kind
+
+    @property
+    def handle(self) -> str:
+        """Its handle, such as `1:`; empty if it is not known."""
+        return self.qdisc.handle
 
 
 class QdiscTree:
@@ -185,7 +198,19 @@ def queue_line(lines: Sequence[QdiscLine]) -> QueueLine | None:
     if not queues:
         return None
     last = queues[-1]
-    return QueueLine(qdisc=last.qdisc, limit_bytes=_number(last, "limit", BYTES), line=str(last))
+    marks: dict[str, float] = {}
+    if last.qdisc.kind == "red":
+        for option in ("min", "max"):
+            with contextlib.suppress(NotUnderstoodError):
+                if (size_bytes := _number(last, option, BYTES)) is not None:
+                    marks[f"{option}_bytes"] = size_bytes
+    return QueueLine(
+        qdisc=last.qdisc,
+        limit_bytes=_number(last, "limit", BYTES),
+        line=str(last),
+        limit_packets=_number(last, "limit", COUNT),
+        parameters=marks,
+    )
 
 
 def _number(line: QdiscLine, option: str, kind: Kind[Any]) -> Any:
