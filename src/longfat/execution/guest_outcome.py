@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from longfat.common.decoding import decode, read_json
 from longfat.errors import MachineError
 from longfat.execution.compile import server_ports
+from longfat.execution.installed_outcome import read_installed
 from longfat.execution.runs import EventTime, FlowFailure, FlowTime, GuestReport
 from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
 from longfat.execution.runs.run import OUTCOME
-from longfat.execution.installed_outcome import read_installed
 from longfat.model.flow_path.installed import InstalledNode
 from longfat.model.timeline import timeline
 

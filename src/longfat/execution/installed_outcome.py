@@ -68,7 +68,12 @@ def read_installed(folder: Path) -> tuple[InstalledNode, ...] | None:
     except (OSError, ValueError) as error:
         raise _foreign(f"{INSTALLED}: {error}") from None
     lines = [
-        decode(_Node, parse_json(line, where=INSTALLED, error=_foreign), where=INSTALLED, error=_foreign)
+        decode(
+            _Node,
+            parse_json(line, where=INSTALLED, error=_foreign),
+            where=INSTALLED,
+            error=_foreign,
+        )
         for line in content.splitlines()
     ]
     names: dict[str, dict[int, str]] = {}
@@ -99,12 +104,11 @@ def _interface(name: str, sent: _Interface, names: Mapping[int, str]) -> Install
         for parent, texts in sent.filters
         for text in texts
     ]
-    # The loopback has an MTU and a queue of its own, and nobody's path leads over it.
-    is_own = name == "lo"
     return InstalledInterface(
         name=name,
-        mtu_bytes=MTU_BYTES if is_own else sent.mtu,
-        queue_packets=QUEUE_PACKETS if is_own else sent.txqlen,
+        # The loopback has one of its own, and nobody's path leads over it.
+        mtu_bytes=MTU_BYTES if name == "lo" else sent.mtu,
+        queue_packets=sent.txqlen if sent.qdiscs else QUEUE_PACKETS,
         qdiscs=tuple(parse_qdisc(_message(text)) for text in sent.qdiscs),
         classes=tuple(parse_class(_message(text)) for text in sent.classes),
         filters=tuple(each for each in filters if each is not None),

@@ -199,9 +199,7 @@ def _read(netlink: Netlink, *, with_counters: bool) -> dict[str, dict[str, Any]]
         index, handle, _, _ = _TCMSG_HEAD.unpack_from(message)
         # Of those without a handle no line knows, and an interface of no namespace is not ours.
         if handle and index in names:
-            _read_qdisc(
-                netlink, message, interfaces[names[index]], with_counters=with_counters
-            )
+            _read_qdisc(netlink, message, interfaces[names[index]], with_counters=with_counters)
     sysctls = {}
     for name in SYSCTLS:
         # Kernels show limits of sockets' buffers at root only.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ from longfat.model.traffic.bulk import DEFAULT_PORT, Bulk
 from longfat.model.typed_line import NotUnderstoodError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from longfat.model.case import Case
     from longfat.model.flow_path.installed import InstalledNode, Snapshot
@@ -84,9 +85,26 @@ def interface_lines(case: Case, name: str) -> list[QdiscLine]:
     return qdisc_lines(interface, case.setup)
 
 
-def queue_limits(
-    case: Case, *, installed: Sequence[InstalledNode] | None = None
-) -> dict[str, int]:
+def interface_queue(
+    case: Case, name: str, *, installed: Sequence[InstalledNode] | None = None
+) -> QueueLine | None:
+    """Return the queue in front of an interface's rate at the traffic's start; None without one.
+
+    Args:
+        case: the case.
+        name: the interface.
+        installed: what its run's kernel had installed; None to read the set-up lines.
+
+    Raises:
+        NotUnderstoodError: a set-up line cannot be read with certainty.
+    """
+    if installed is None:
+        return queue_line(interface_lines(case, name))
+    (interface,) = shaped_interfaces(case.network, {name})
+    return queue_of(first_snapshot(installed).interface(interface.node, name))
+
+
+def queue_limits(case: Case, *, installed: Sequence[InstalledNode] | None = None) -> dict[str, int]:
     """Return the queue limits of interfaces, in bytes, where they have one in bytes.
 
     Args:
@@ -128,7 +146,9 @@ class Bottleneck:
             lines were read.
         policer: the policer that has the rate, which may be at ingress of the next node; None if
             none does, or only set-up lines were read.
-        is_per_stream: each stream has this rate for itself (fq's maxrate).
+        is_per_stream: the rate is that of each stream (fq's maxrate), times their number.
+        rates: its rates, and since when each holds, in seconds after the traffic's start; infinite
+            where nothing limits it. Empty if only set-up lines were read.
     """
 
     node: str
@@ -140,6 +160,7 @@ class Bottleneck:
     limited_by: str = ""
     policer: PolicerAt | None = None
     is_per_stream: bool = False
+    rates: tuple[tuple[float, float], ...] = ()
 
 
 def bottleneck(
@@ -164,10 +185,11 @@ def bottleneck(
         NotUnderstoodError: what shapes the path is not known with certainty.
     """
     if installed is not None:
-        for now in snapshots(installed):
-            found = _installed_bottleneck(case, flow, now, last_snapshot(installed))
+        times = snapshots(installed)
+        for now in times:
+            found = _installed_bottleneck(case, flow, now, times[-1])
             if found is not None:
-                return found
+                return replace(found, rates=_rates_at(case, flow, found, times))
         return None
     shapings = _shapings(case, flow)
     limits = [(place, s.rate_bps) for place, s in shapings if s.rate_bps is not None]
@@ -220,15 +242,11 @@ def _installed_bottleneck(
         if passage.unknown_rate:
             raise NotUnderstoodError("", reason=passage.unknown_rate)
         passed *= 1 - passage.loss
-        if passage.rate_bps is not None:
-            limits.append(_Limit(place, passage.rate_bps, passage))
-        if passage.stream_bps is not None:
-            limits.append(_Limit(place, passage.stream_bps, passage, is_per_stream=True))
-        limits += [_Limit(place, each.rate_bps, passage, each) for each in passage.policers]
+        limits += _limits(place, passage)
     if not limits:
         return None
     crossing = _crossing(case.network, case.bulk_flows)
-    own = next((one.parallel for one in case.bulk_flows if one.name == flow.name), 1)
+    own = _streams(flow)
 
     def left_bps(limit: _Limit) -> float:
         if limit.is_per_stream:
@@ -249,6 +267,41 @@ def _installed_bottleneck(
         policer=least.policer,
         is_per_stream=least.is_per_stream,
     )
+
+
+def _streams(flow: Flow) -> int:
+    return flow.parallel if isinstance(flow, Bulk) else 1
+
+
+def _limits(place: tuple[str, str], passage: Passage) -> Iterator[_Limit]:
+    if passage.rate_bps is not None:
+        yield _Limit(place, passage.rate_bps, passage)
+    if passage.stream_bps is not None:
+        yield _Limit(place, passage.stream_bps, passage, is_per_stream=True)
+    for each in passage.policers:
+        yield _Limit(place, each.rate_bps, passage, each)
+
+
+def _rates_at(
+    case: Case, flow: Flow, slowest: Bottleneck, times: Sequence[Snapshot]
+) -> tuple[tuple[float, float], ...]:
+    """Return what the place of a bottleneck leaves a flow, and since when."""
+    streams = _streams(flow)
+    packets = flow_packets(case, flow)
+    place = slowest.node, slowest.interface
+    rates: list[tuple[float, float]] = []
+    for now in times:
+        passage = _passage(case, place, packets, now=now, counted=times[-1])
+        rate_bps = min(
+            (
+                limit.rate_bps * (streams if limit.is_per_stream else 1)
+                for limit in _limits(place, passage)
+            ),
+            default=math.inf,
+        )
+        if not rates or rate_bps != rates[-1][1]:
+            rates.append((now.at_s if rates else -math.inf, rate_bps))
+    return tuple(rates)
 
 
 def _origin(case: Case, interface: str, rate_bps: float) -> str:
@@ -402,14 +455,20 @@ def _passages(
     What is at ingress of the next node counts as the interface's.
     """
     packets = flow_packets(case, flow, is_back=is_back)
-    ends = _link_ends(case.network)
-    passages = []
-    for place in flow_interfaces(case.network, flow, is_back=is_back) or []:
-        passage = leaving(*place, packets, now=now, counted=counted)
-        if (peer := ends.get(place)) is not None:
-            passage = _joined(passage, arriving(*peer, packets, now=now, counted=counted))
-        passages.append((place, passage))
-    return passages
+    return [
+        (place, _passage(case, place, packets, now=now, counted=counted))
+        for place in flow_interfaces(case.network, flow, is_back=is_back) or []
+    ]
+
+
+def _passage(
+    case: Case, place: tuple[str, str], packets: Packets, *, now: Snapshot, counted: Snapshot
+) -> Passage:
+    passage = leaving(*place, packets, now=now, counted=counted)
+    peer = _link_ends(case.network).get(place)
+    if peer is None:
+        return passage
+    return _joined(passage, arriving(*peer, packets, now=now, counted=counted))
 
 
 def _joined(first: Passage, then: Passage) -> Passage:

@@ -174,7 +174,8 @@ class InstalledInterface:
 class InstalledNode:
     """What is installed at a node at a time, as far as it differs from the time before.
 
-    At first, an interface that is not listed has Linux's own values.
+    At first, an interface that is not listed has Linux's own values, and a sysctl that is not
+    listed is as the first node has it: the root, from which hosts take theirs.
 
     Attributes:
         at_s: the time, in seconds after the traffic's start.
@@ -201,15 +202,25 @@ class Snapshot:
         at_s: since when, in seconds after the traffic's start.
         interfaces: the interfaces at which something is installed, by node and name.
         sysctls: the sysctls by node.
+        first_sysctls: those of a node that is not listed.
     """
 
     at_s: float
     interfaces: Mapping[tuple[str, str], InstalledInterface]
     sysctls: Mapping[str, Mapping[str, str]]
+    first_sysctls: Mapping[str, str]
 
     def interface(self, node: str, name: str) -> InstalledInterface:
         """Return an interface; one at which nothing is installed if it is not known."""
         return self.interfaces.get((node, name)) or InstalledInterface(name=name)
+
+    def sysctl(self, node: str, name: str) -> str | None:
+        """Return a sysctl of a node as it was read; None if it was not.
+
+        A limit of sockets' buffers is of the whole machine, and kernels show it at root only.
+        """
+        own = self.sysctls.get(node, self.first_sysctls)
+        return own.get(name) or self.first_sysctls.get(name)
 
 
 def snapshots(installed: Sequence[InstalledNode]) -> list[Snapshot]:
@@ -219,26 +230,27 @@ def snapshots(installed: Sequence[InstalledNode]) -> list[Snapshot]:
         installed: what a run has, in the order of its times.
     """
     interfaces: dict[tuple[str, str], InstalledInterface] = {}
-    sysctls: dict[str, dict[str, str]] = {}
+    first = installed[0].sysctls if installed else {}
+    sysctls: dict[str, Mapping[str, str]] = {}
     found: list[Snapshot] = []
     for index, part in enumerate(installed):
         for interface in part.interfaces:
             interfaces[part.node, interface.name] = interface
-        sysctls[part.node] = {**sysctls.get(part.node, {}), **part.sysctls}
+        sysctls[part.node] = {**sysctls.get(part.node, first), **part.sysctls}
         if index + 1 == len(installed) or installed[index + 1].at_s != part.at_s:
-            found.append(Snapshot(part.at_s, dict(interfaces), dict(sysctls)))
+            found.append(Snapshot(part.at_s, dict(interfaces), dict(sysctls), first))
     return found
 
 
 def first_snapshot(installed: Sequence[InstalledNode]) -> Snapshot:
     """Return what was installed at the traffic's start."""
     begin = [part for part in installed if part.at_s == installed[0].at_s]
-    return snapshots(begin)[0] if begin else Snapshot(0.0, {}, {})
+    return snapshots(begin)[0] if begin else Snapshot(0.0, {}, {}, {})
 
 
 def last_snapshot(installed: Sequence[InstalledNode]) -> Snapshot:
     """Return what was installed at the traffic's end, with what classes have sent."""
-    return snapshots(installed)[-1] if installed else Snapshot(0.0, {}, {})
+    return snapshots(installed)[-1] if installed else Snapshot(0.0, {}, {}, {})
 
 
 def differences(parts: Sequence[InstalledNode]) -> Iterator[InstalledNode]:
@@ -248,6 +260,7 @@ def differences(parts: Sequence[InstalledNode]) -> Iterator[InstalledNode]:
         parts: what was read, in the order of its times.
     """
     last_s = parts[-1].at_s if parts else 0.0
+    first = parts[0].sysctls if parts else {}
     interfaces: dict[tuple[str, str], InstalledInterface] = {}
     sysctls: dict[str, dict[str, str]] = {}
     for part in parts:
@@ -259,7 +272,7 @@ def differences(parts: Sequence[InstalledNode]) -> Iterator[InstalledNode]:
             if now != before:
                 kept.append(now)
                 interfaces[key] = now
-        known = sysctls.setdefault(part.node, {})
+        known = sysctls.setdefault(part.node, {} if part is parts[0] else dict(first))
         changed = {name: text for name, text in part.sysctls.items() if known.get(name) != text}
         known |= changed
         if kept or changed:
@@ -279,6 +292,4 @@ def to_json(value: Any) -> Any:
         one.name: one.default_factory() if callable(one.default_factory) else one.default
         for one in fields(value)
     }
-    return {
-        name: to_json(part) for name, part in known.items() if part != defaults[name]
-    }
+    return {name: to_json(part) for name, part in known.items() if part != defaults[name]}

@@ -20,7 +20,7 @@ from longfat.model.flow_path.setup_lines import QueueLine
 from longfat.model.tc import Qdisc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from longfat.model.flow_path.installed import (
         InstalledClass,
@@ -294,16 +294,18 @@ def _root_rate(interface: InstalledInterface, qdisc: InstalledQdisc) -> float | 
     tops = [
         each
         for each in interface.classes
-        if _major(each.handle) == qdisc.handle and each.parent == ROOT and each.handle != qdisc.handle
+        if _major(each.handle) == qdisc.handle
+        and each.parent == ROOT
+        and each.handle != qdisc.handle
     ]
-    rates = [each.ceil_bps if each.kind == "hfsc" else each.ceil_bps or each.rate_bps for each in tops]
+    rates = [
+        each.ceil_bps if each.kind == "hfsc" else each.ceil_bps or each.rate_bps for each in tops
+    ]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(tops) else None
 
 
-def _busiest(
-    before: InstalledInterface, after: InstalledInterface, qdisc: InstalledQdisc
-) -> str:
+def _busiest(before: InstalledInterface, after: InstalledInterface, qdisc: InstalledQdisc) -> str:
     """Return the class that carried nearly all, by its counters; empty if none did."""
     inner = {each.parent for each in after.classes}
     sent = {
@@ -338,9 +340,7 @@ def _class_of(
     return (f"{major}{round(default):x}", True) if default else ("", True)
 
 
-def _targets(
-    interface: InstalledInterface, parent: str, packets: Packets
-) -> tuple[str, bool]:
+def _targets(interface: InstalledInterface, parent: str, packets: Packets) -> tuple[str, bool]:
     """Return the class that the filters of a qdisc or class choose, and whether it is certain."""
     possible: set[str] = set()
     for each in _ordered(interface, parent):
@@ -478,7 +478,7 @@ def _fits(each: InstalledFilter, packets: Packets) -> bool | None:
     is_certain = True
     for match in each.matches:
         want, have, sure = match.value & match.mask, 0, 0
-        if 0 <= match.offset and match.offset + 4 <= len(value):
+        if match.offset >= 0 and match.offset + 4 <= len(value):
             have = int.from_bytes(value[match.offset : match.offset + 4], "big")
             sure = int.from_bytes(known[match.offset : match.offset + 4], "big") & match.mask
         if (have ^ want) & sure:

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
+from longfat.model.flow_path.installed import first_snapshot
 from longfat.model.network.qdisc import QDISCS
 from longfat.model.network.shape import TRACE, WIRE
 from longfat.model.tc import BYTES, COUNT, RATE, ROOT, SHARE, TIME, parse_line
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.model.case import Command
+    from longfat.model.flow_path.installed import InstalledNode
     from longfat.model.kinds import Kind
     from longfat.model.tc import Interface, Qdisc, QdiscLine
 
@@ -220,20 +222,31 @@ def _number(line: QdiscLine, option: str, kind: Kind[Any]) -> Any:
         raise NotUnderstoodError(str(line)) from None
 
 
-def sysctl(setup: Sequence[Command], host: str, name: str) -> tuple[int, ...] | None:
-    """Return the numbers that set-up lines give a sysctl of a host.
+def sysctl(
+    setup: Sequence[Command],
+    host: str,
+    name: str,
+    *,
+    installed: Sequence[InstalledNode] | None = None,
+) -> tuple[int, ...] | None:
+    """Return the numbers of a sysctl of a host.
 
     Args:
         setup: the case's set-up lines, in their order.
         host: the host.
         name: the sysctl with dots, such as `net.ipv4.tcp_rmem`.
+        installed: what the kernel of the case's run had; None to read the set-up lines.
 
     Returns:
-        The numbers of the last line that sets it; None if no line does.
+        The numbers at the traffic's start; those of the last line that sets it if only set-up
+        lines are read, and None if no line does.
 
     Raises:
         NotUnderstoodError: a line speaks of it and cannot be read with certainty.
     """
+    if installed is not None:
+        read = first_snapshot(installed).sysctl(host, name)
+        return tuple(map(int, read.split())) if read else None
     found: tuple[int, ...] | None = None
     for value, line in _settings(setup, host, name):
         numbers = value.split()
@@ -243,11 +256,16 @@ def sysctl(setup: Sequence[Command], host: str, name: str) -> tuple[int, ...] | 
     return found
 
 
-def sysctl_word(setup: Sequence[Command], host: str, name: str) -> str | None:
-    """Return the text that set-up lines give a sysctl of a host, such as `bbr`.
-
-    Args and errors are those of `sysctl`; None if no line sets it.
-    """
+def sysctl_word(
+    setup: Sequence[Command],
+    host: str,
+    name: str,
+    *,
+    installed: Sequence[InstalledNode] | None = None,
+) -> str | None:
+    """Return the text of a sysctl of a host, such as `bbr`; see `sysctl`."""
+    if installed is not None:
+        return first_snapshot(installed).sysctl(host, name)
     return next((value for value, _ in reversed(_settings(setup, host, name))), None)
 
 
