@@ -26,7 +26,7 @@ import dataclasses
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from longfat.execution.runs.run import COMMANDS, OUTCOME, RAW
+from longfat.execution.runs.run import COMMANDS, INSTALLED, OUTCOME, RAW
 from longfat.execution.tools import GUEST_PATH
 from longfat.model.addresses import called_addresses, target_address
 from longfat.model.network import build_batches, hosts_file
@@ -78,7 +78,7 @@ def _output_files(case: Case) -> list[str]:
         probe.order(network=case.network, flows=case.flows)["output"] for probe in case.probes
     ]
     raw = dict.fromkeys(f"{RAW}/{name}{end}" for name in outputs for end in ("", ".err"))
-    return [OUTCOME, COMMANDS, *raw]
+    return [OUTCOME, COMMANDS, INSTALLED, *raw]
 
 
 def compile_job(case: Case) -> dict[str, Any]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from longfat.common.decoding import decode, read_json
 from longfat.errors import MachineError
 from longfat.execution.compile import server_ports
+from longfat.execution.installed_outcome import read_installed
 from longfat.execution.runs import EventTime, FlowFailure, FlowTime, GuestReport
 from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
 from longfat.execution.runs.run import OUTCOME
+from longfat.model.flow_path.installed import InstalledNode
 from longfat.model.timeline import timeline
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ class GuestOutcome:
             the end of the traffic.
         drops: what the kernel dropped while traffic played; None if it does not count that.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
+        installed: what the kernel had installed, from a file of its own; None without one.
     """
 
     failed: FailedCommand | None
@@ -95,6 +98,7 @@ class GuestOutcome:
     event_times: tuple[float | None, ...] = ()
     drops: tuple[PacketDrop, ...] | None = None
     qdiscs: tuple[QdiscDrops, ...] = ()
+    installed: tuple[InstalledNode, ...] | None = None
 
     def __post_init__(self) -> None:
         times = [self.virtual_s, *(time for pair in self.flow_times.values() for time in pair)]
@@ -130,6 +134,7 @@ class GuestOutcome:
             event_times=tuple(sorted(times, key=lambda time: time.at_s)),
             drops=self.drops,
             qdiscs=self.qdiscs,
+            installed=self.installed,
         )
 
 
@@ -161,7 +166,7 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
         steps = timeline(case.network, setup=case.setup, events=case.events)
         if len(found.event_times) != len(steps):
             raise _foreign(f"{OUTCOME}: event_times: not those of the case's events")
-        return found
+        return replace(found, installed=read_installed(folder))
     known = {
         "probe": found.failed.probe in {probe.name for probe in case.probes},
         "setup": found.failed.index in range(len(case.setup)),

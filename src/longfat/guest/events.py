@@ -16,6 +16,7 @@ from longfat.guest.shell import Begun, CommandFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 # The player is woken that much before a step is due, since a wait for signals ends some
@@ -31,11 +32,20 @@ class Events:
         nodes: where lines can run.
         script: where to record them.
         start_s: the traffic's start, in seconds of virtual time since boot.
+        on_change: called when all lines of a moment have run.
     """
 
     def __init__(
-        self, steps: list[dict[str, Any]], *, nodes: Nodes, script: Script, start_s: float
+        self,
+        steps: list[dict[str, Any]],
+        *,
+        nodes: Nodes,
+        script: Script,
+        start_s: float,
+        on_change: Callable[[], object],
     ) -> None:
+        self._on_change = on_change
+        self._has_changed = False
         self._steps = steps
         self._nodes = nodes
         self._script = script
@@ -80,6 +90,9 @@ class Events:
             if self._running is not None and not self._reap():
                 return
             if not self._lines and not self._begin_step():
+                if self._has_changed:
+                    self._on_change()
+                    self._has_changed = False
                 if self._has_noted:
                     self._script.write_out()
                     self._has_noted = False
@@ -151,6 +164,7 @@ class Events:
         self._script.note_output(words)
         self._has_noted = self._has_noted or bool(words)
         self._running = None
+        self._has_changed = True
         if status != 0:
             raise self._failure(index, line, status, words)
         return True

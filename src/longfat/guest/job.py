@@ -13,6 +13,7 @@ import time
 
 from longfat.guest import drops, system
 from longfat.guest.batches import meet_neighbours, run_batch
+from longfat.guest.installed import Installed
 from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
 from longfat.guest.output import FOLDER, OUTCOME, Output
@@ -85,12 +86,29 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
             names = list(
                 dict.fromkeys([ROOT_NAMESPACE, *(batch["node"] for batch in job["network"])])
             )
-            probes = Probes(job["probes"], names=names, nodes=nodes, script=script, output=output)
+            installed = Installed(
+                names, output=output, start_s=start_s, has_events=bool(job["events"])
+            )
+            installed.flush()
+            probes = Probes(
+                job["probes"],
+                names=names,
+                nodes=nodes,
+                script=script,
+                output=output,
+                installed=installed,
+            )
             events = None
             if job["events"]:
                 from longfat.guest.events import Events  # noqa: PLC0415  see `longfat.guest.main`
 
-                events = Events(job["events"], nodes=typists, script=script, start_s=start_s)
+                events = Events(
+                    job["events"],
+                    nodes=typists,
+                    script=script,
+                    start_s=start_s,
+                    on_change=installed.changed,
+                )
             _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
             drops.begin()
             system.renew_random_numbers()
@@ -105,6 +123,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
                 events=events,
             )
             traffic |= player.play()
+            installed.finish()
             traffic |= drops.read(names=names, nodes=nodes, start_s=start_s)
             if events is not None:
                 traffic["event_times"] = events.times_s

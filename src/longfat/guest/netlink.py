@@ -8,6 +8,7 @@ import errno
 import itertools
 import socket
 import struct
+from collections.abc import Iterator
 
 ROUTE, SOCK_DIAG = 0, 4
 
@@ -17,7 +18,9 @@ _HEADER = struct.Struct("=IHHII")  # struct nlmsghdr
 _IFINDEX = struct.Struct("=4xi")  # struct tcmsg and struct ifinfomsg have it at the same place
 
 _RTM_GETLINK, _RTM_GETQDISC, _RTM_GETSTATS, _SOCK_DIAG_BY_FAMILY = 18, 38, 94, 20
-_IFLA_IFNAME = 3
+_RTM_GETTCLASS, _RTM_GETTFILTER = 42, 46
+_IFLA_IFNAME, _IFLA_EXT_MASK = 3, 29
+_SKIP_STATISTICS = 1 << 3  # RTEXT_FILTER_SKIP_STATS
 
 _MAX_REPLY_BYTES = 1 << 17
 _RECEIVE_BUFFER = 1 << 22
@@ -134,6 +137,32 @@ def queues_request() -> bytes:
     return _dump_request(_RTM_GETQDISC, bytes(20))
 
 
+def links_request() -> bytes:
+    """Return the request for all interfaces of a namespace, without their counters."""
+    mask = struct.pack("=HHI", 8, _IFLA_EXT_MASK, _SKIP_STATISTICS)
+    return _dump_request(_RTM_GETLINK, bytes(16) + mask)
+
+
+def classes_request(index: int, qdisc: int) -> bytes:
+    """Return the request for the classes of a qdisc.
+
+    Args:
+        index: its interface.
+        qdisc: its handle.
+    """
+    return _dump_request(_RTM_GETTCLASS, struct.pack("=4xiIII", index, 0, qdisc, 0))
+
+
+def filters_request(index: int, parent: int) -> bytes:
+    """Return the request for the filters at a qdisc or class.
+
+    Args:
+        index: the interface.
+        parent: the handle of the qdisc or class, or a place of ingress or clsact.
+    """
+    return _dump_request(_RTM_GETTFILTER, struct.pack("=4xiIII", index, 0, parent, 0))
+
+
 def _dump_request(kind: int, body: bytes) -> bytes:
     return _HEADER.pack(_HEADER.size + len(body), kind, _REQUEST | _DUMP, _SEQUENCE, 0) + body
 
@@ -151,6 +180,35 @@ def sockets_request(family: int) -> bytes:
     states = sum(1 << state for state in (1, 4, 5, 8, 9, 11))  # those that have tcp_info
     head = struct.pack("=BBBxI", family, socket.IPPROTO_TCP, info | congestion | memory, states)
     return _dump_request(_SOCK_DIAG_BY_FAMILY, head + bytes(48))
+
+
+def messages_of(messages: bytes) -> Iterator[memoryview]:
+    """Yield the messages of a dump, without their headers."""
+    view = memoryview(messages)
+    while len(view) >= _HEADER.size:
+        (length,) = struct.unpack_from("=I", view)
+        if not _HEADER.size <= length <= len(view):
+            return
+        yield view[_HEADER.size : length]
+        view = view[length + 3 & ~3 :]
+
+
+def attributes_of(message: memoryview, start: int) -> dict[int, memoryview]:
+    """Return the attributes of a message by type.
+
+    Args:
+        message: the message, without its header.
+        start: where they begin.
+    """
+    found: dict[int, memoryview] = {}
+    view = message[start:]
+    while len(view) >= 4:
+        length, kind = struct.unpack_from("=HH", view)
+        if not 4 <= length <= len(view):
+            break
+        found[kind & 0x3FFF] = view[4:length]
+        view = view[length + 3 & ~3 :]
+    return found
 
 
 def of_interfaces(messages: bytes, wanted: set[int]) -> bytes:

@@ -24,7 +24,11 @@ FOLDER = "/run/output"
 OUTCOME = "outcome.json"
 """How it went: no file, but said last, by `append`."""
 
+INSTALLED = "installed.json"
+"""What was installed (`longfat.guest.installed`), a line for each time and node; no file, either."""
+
 RECORD = b"f"
+_MESSAGES = (OUTCOME, INSTALLED)
 _HEAD = struct.Struct("<IcI")
 _PIECE = 1 << 20
 _PAGE = 4096
@@ -43,7 +47,7 @@ class Output:
     def __init__(self, names: Sequence[str]) -> None:
         for name in names:
             os.makedirs(os.path.dirname(f"{FOLDER}/{name}"), exist_ok=True)
-            if name != OUTCOME:
+            if name not in _MESSAGES:
                 # Now: a new file in memory draws a random number.
                 os.close(os.open(f"{FOLDER}/{name}", os.O_WRONLY | os.O_CREAT, 0o644))
         self._fd = os.open("/dev/host_line", os.O_WRONLY | os.O_CLOEXEC)
@@ -75,7 +79,7 @@ class Output:
             but: those that were sent while they grew.
         """
         for name in self._numbers:
-            if name not in (OUTCOME, *but):
+            if name not in (*_MESSAGES, *but):
                 self.send(name)
 
 

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from longfat.guest.installed import Installed
+
 # A block is handed over at the second tick of a timer of 1 s, which is tcpdump's, at the latest
 # (prb_retire_rx_blk_timer_expired in net/packet/af_packet.c).
 _LAST_BLOCK_S = 2.1
@@ -31,6 +33,7 @@ class Probes:
         nodes: where captures can run.
         script: where to record the captures; the sampler has no command line.
         output: the way to the host.
+        installed: what the sampler reads when events have changed something.
     """
 
     def __init__(
@@ -41,7 +44,9 @@ class Probes:
         nodes: Nodes,
         script: Script,
         output: Output,
+        installed: Installed,
     ) -> None:
+        self._installed = installed
         self._orders = orders
         self._names = names
         self._nodes = nodes
@@ -65,6 +70,7 @@ class Probes:
             nodes=self._names,
             output=self._output,
             start_s=start_s,
+            installed=self._installed,
         )
 
     def check(self) -> None:

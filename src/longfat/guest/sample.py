@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import select
 import signal
 import socket
 import struct
@@ -47,6 +48,8 @@ from longfat.guest.sockets import Sockets
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
+
+    from longfat.guest.installed import Installed
 
     class Sink(Protocol):
         """What takes the samples of a probe."""
@@ -79,6 +82,7 @@ class Sampler:
         nodes: all nodes of the network, whether they are sampled or not.
         output: the way to the host.
         start_s: when the first sample is taken, in seconds of virtual time since boot.
+        installed: what it reads when events have changed something.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Sampler:
         nodes: list[str],
         output: Output,
         start_s: float,
+        installed: Installed,
     ) -> None:
         # It comes before all others from its first moment, and is ready before we go on.
         ours = os.sched_getparam(0).sched_priority
@@ -98,7 +103,14 @@ class Sampler:
             try:
                 signal.signal(signal.SIGUSR1, _finish)
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-                _sample(orders, captures, nodes=nodes, output=output, start_s=start_s)
+                _sample(
+                    orders,
+                    captures,
+                    nodes=nodes,
+                    output=output,
+                    start_s=start_s,
+                    installed=installed,
+                )
                 status = 0
             except BaseException:
                 system.print_error(sys.stdout)
@@ -235,6 +247,7 @@ def _sample(
     nodes: list[str],
     output: Output,
     start_s: float,
+    installed: Installed,
 ) -> None:
     sockets = Sockets()
     for node in nodes:
@@ -249,6 +262,8 @@ def _sample(
             start_ns=round(start_s * 1e9),
         )
     try:
+        if installed.clock >= 0:
+            _look_at_changes(samples, installed=installed, sockets=sockets)
         while True:
             samples.look() if samples else signal.pause()
     except _FinishedError:
@@ -260,6 +275,21 @@ def _sample(
         samples.keep_ended()
         samples.follow()
         samples.close()
+    installed.flush()
+
+
+def _look_at_changes(samples: Samples | None, *, installed: Installed, sockets: Sockets) -> None:
+    """Take samples as they are due, and read what is installed whenever it may have changed."""
+    poll = select.poll()
+    poll.register(installed.clock, select.POLLIN)
+    if samples is not None:
+        poll.register(samples.clock, select.POLLIN)
+    while True:
+        for descriptor, _ in poll.poll():
+            if descriptor == installed.clock:
+                installed.look(sockets)
+            elif samples is not None:
+                samples.look()
 
 
 class _Probe:

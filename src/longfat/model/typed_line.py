@@ -29,10 +29,12 @@ class NotUnderstoodError(Exception):
     Args:
         line: the line.
         why: what it is or does, if more is known of it.
+        reason: of what is no line, what is not known.
     """
 
-    def __init__(self, line: str, *, why: str = "is not understood") -> None:
-        super().__init__(f"`{line}` {why}")
+    def __init__(self, line: str, *, why: str = "is not understood", reason: str = "") -> None:
+        super().__init__(reason or f"`{line}` {why}")
+        self.is_line = not reason
 
 
 def without_sudo(line: str) -> str:

@@ -388,7 +388,7 @@ def run_recording(run: Run) -> RunRecording:
     found = RunRecording(run=run)
     full = run.case.network.full_interface_names()
     curves = RunCurves(run)
-    limits = queue_limits(run.case)
+    limits = queue_limits(run.case, installed=run.installed)
     for metric, (quantity, unit) in _QUANTITIES.items():
         for curve in curves.curves(metric):
             limit = limits.get(curve.name) if metric == "queue" else None
@@ -463,7 +463,7 @@ def _limits(run: Run) -> dict[str, list[tuple[float, float]]]:
     found: dict[str, list[tuple[float, float]]] = {}
     for name in chain.from_iterable(run.case.network.interfaces()):
         try:
-            rates = interface_rates(run.case, name, happened)
+            rates = interface_rates(run.case, name, happened, installed=run.installed)
         except NotUnderstoodError:
             continue
         if any(rate_bps is not None for _, rate_bps in rates):

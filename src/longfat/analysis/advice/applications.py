@@ -144,7 +144,7 @@ class _Path:
             self.rate_bps = rate.mean_bps if rate.mean_bps < math.inf else None
             self.least_bps = rate.least_bps
         try:
-            found = flow_path(run.case, flow, run.metrics)
+            found = flow_path(run.case, flow, run.metrics, installed=run.installed)
         except NotUnderstoodError:
             found = None
         if found is not None:

@@ -79,10 +79,15 @@ _STARTED = 0.75
 def find_bottleneck(run: Run, flow: Flow) -> tuple[Bottleneck | None, str]:
     """Return the bottleneck of a flow's path, and why it is not known where it is not."""
     try:
-        found = bottleneck(run.case, flow)
+        found = bottleneck(run.case, flow, installed=run.installed)
     except NotUnderstoodError as error:
-        return None, f"the rate of the path is not known: the set-up line {error}"
-    return found, "" if found else "no set-up line limits a rate on the path"
+        what = "the set-up line " if error.is_line else ""
+        return None, f"the rate of the path is not known: {what}{error}"
+    if found is not None:
+        return found, ""
+    if run.installed is not None:
+        return None, "nothing limits a rate on the path"
+    return None, "no set-up line limits a rate on the path"
 
 
 def congestion_control(run: Run, flow: Bulk) -> str:
@@ -91,10 +96,16 @@ def congestion_control(run: Run, flow: Bulk) -> str:
         return flow.congestion
     sender, _ = sender_and_receiver(flow)
     try:
-        named = sysctl_word(run.case.setup, sender, "net.ipv4.tcp_congestion_control")
+        name = "net.ipv4.tcp_congestion_control"
+        named = sysctl_word(run.case.setup, sender, name, installed=run.installed)
     except NotUnderstoodError:
         named = None
     return named or DEFAULT_CONGESTION
+
+
+def run_sysctl(run: Run, host: str, name: str) -> tuple[int, ...] | None:
+    """Return the numbers of a sysctl of a host of a run; see `longfat.model.flow_path.sysctl`."""
+    return sysctl(run.case.setup, host, name, installed=run.installed)
 
 
 def stream_readings(table: pa.Table) -> tuple[tuple[Reading, ...], ...]:
@@ -206,9 +217,9 @@ def _known(run: Run, flow: Bulk, congestion: str) -> Known:
         receive = send = (0, 0, 2 * flow.window_bytes)
     else:
         try:
-            receive = sysctl(run.case.setup, receiver, "net.ipv4.tcp_rmem") or own_receive
-            send = sysctl(run.case.setup, sender, "net.ipv4.tcp_wmem") or own_send
-            scale = sysctl(run.case.setup, receiver, "net.ipv4.tcp_adv_win_scale")
+            receive = run_sysctl(run, receiver, "net.ipv4.tcp_rmem") or own_receive
+            send = run_sysctl(run, sender, "net.ipv4.tcp_wmem") or own_send
+            scale = run_sysctl(run, receiver, "net.ipv4.tcp_adv_win_scale")
         except NotUnderstoodError:
             receive = send = None
     window = None

@@ -12,6 +12,7 @@ from longfat.analysis.advice.evidence import (
     congestion_control,
     find_bottleneck,
     inferred_slices,
+    run_sysctl,
     stream_readings,
 )
 from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify, merge_streams, total
@@ -25,7 +26,6 @@ from longfat.model.flow_path import (
     flow_interfaces,
     idle_rtt,
     sender_and_receiver,
-    sysctl,
 )
 from longfat.model.metric import Unit
 from longfat.model.probes import Tcp
@@ -286,9 +286,12 @@ class FlowEvidence:
         return ecn_counts(pa.concat_tables(tables).unify_dictionaries()) if tables else None
 
     def buffer(self, host: str, name: str) -> tuple[int, ...] | None:
-        """Return the three numbers that set-up lines give `tcp_rmem` or `tcp_wmem` of a host."""
+        """Return the three numbers of `tcp_rmem` or `tcp_wmem` of a host; None if not known.
+
+        Of a run without what its kernel had, they are known if a set-up line sets them.
+        """
         try:
-            numbers = sysctl(self.run.case.setup, host, f"net.ipv4.{name}")
+            numbers = run_sysctl(self.run, host, f"net.ipv4.{name}")
         except NotUnderstoodError:
             return None
         return numbers if numbers is not None and len(numbers) == 3 else None
@@ -352,7 +355,7 @@ def collect_evidence(run: Run, flow: Bulk) -> FlowEvidence:
 
 def _rtt_s(run: Run, flow: Bulk) -> float | None:
     try:
-        rtt_s, _ = idle_rtt(run.case, flow, run.metrics)
+        rtt_s, _ = idle_rtt(run.case, flow, run.metrics, installed=run.installed)
     except NotUnderstoodError:
         rtt_s = 0.0
     return rtt_s or run.metrics.get(f"{flow.name}.min_rtt_s") or None

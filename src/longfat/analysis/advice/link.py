@@ -214,6 +214,8 @@ class LinkUse:
 
 def link_rates(run: Run, slowest: Bottleneck) -> list[tuple[float, float]]:
     """Return the bottleneck's rates, and since when each holds; infinite where nothing limits."""
+    if slowest.rates:
+        return list(slowest.rates)
     happened = [(one.event, one.at_s) for one in run.event_times]
     try:
         found = interface_rates(run.case, slowest.interface, happened)

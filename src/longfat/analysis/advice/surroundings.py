@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,11 @@ from longfat.model.flow_path import (
     NotUnderstoodError,
     flow_interfaces,
     interface_lines,
+    path_interfaces,
     sender_and_receiver,
     shaping,
 )
+from longfat.model.flow_path.installed_path import total_rate
 from longfat.model.traffic import Bulk, Cbr
 
 if TYPE_CHECKING:
@@ -120,13 +123,7 @@ def way_back(run: Run, flow: Bulk, *, mss_bytes: float) -> WayBack | None:
     goodput_bps = run.metrics.get(f"{flow.name}.receiver_bps", 0.0)
     acks_bps = goodput_bps / mss_bytes / _SEGMENTS_PER_ACK * HEADERS_BYTES
     ways = []
-    for _, interface in flow_interfaces(run.case.network, flow, is_back=True) or ():
-        try:
-            rate_bps = shaping(interface_lines(run.case, interface)).rate_bps
-        except NotUnderstoodError:
-            continue
-        if not rate_bps:
-            continue
+    for interface, rate_bps in _rates_back(run, flow):
         others = flows_across(run, flow, interface)
         load_bps = acks_bps + sum(offered_bps(run, other) or 0.0 for other in others)
         ways.append(
@@ -138,6 +135,19 @@ def way_back(run: Run, flow: Bulk, *, mss_bytes: float) -> WayBack | None:
             )
         )
     return max(ways, key=lambda way: way.use, default=None)
+
+
+def _rates_back(run: Run, flow: Bulk) -> list[tuple[str, float]]:
+    """Return the interfaces on a flow's way back that have a rate, with it."""
+    if run.installed is not None:
+        back = path_interfaces(run.case, flow, run.installed, is_back=True)
+        rates = [(interface.name, total_rate(interface)) for _, interface in back]
+    else:
+        rates = []
+        for _, name in flow_interfaces(run.case.network, flow, is_back=True) or ():
+            with contextlib.suppress(NotUnderstoodError):
+                rates.append((name, shaping(interface_lines(run.case, name)).rate_bps))
+    return [(name, rate_bps) for name, rate_bps in rates if rate_bps]
 
 
 def outages(

@@ -17,6 +17,7 @@ from longfat.common.extras import lazy
 from longfat.errors import InputError
 from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
 from longfat.model.case import Case, digest_of
+from longfat.model.flow_path.installed import InstalledNode, to_json
 from longfat.model.parameter import ParameterValue
 from longfat.model.probes.columns import MAX_CELLS, TIME
 from longfat.model.traffic.flow import FAILS, SUCCEEDS
@@ -46,6 +47,8 @@ SERIES = "series"
 COMMANDS = "commands.sh"
 OUTCOME = "outcome.json"
 """The guest's report; it is in the folder until it was read."""
+INSTALLED = "installed.json"
+"""What the guest's kernel had installed; likewise."""
 
 MAX_FILE_BYTES = 256 << 20
 """The maximum size of a Parquet file."""
@@ -171,6 +174,8 @@ class Run:
         parameters: of a case of a grid, the values of its parameters.
         drops: what the kernel dropped while traffic played; None if it does not count that.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
+        installed: the qdiscs, classes, filters and sysctls that the kernel had at the traffic's
+            start, and what differed later; None if they were not read.
     """
 
     folder: Path
@@ -195,6 +200,7 @@ class Run:
     flow_failures: Mapping[str, FlowFailure] = field(default_factory=dict)
     drops: tuple[PacketDrop, ...] | None = None
     qdiscs: tuple[QdiscDrops, ...] = ()
+    installed: tuple[InstalledNode, ...] | None = None
 
     def _repr_html_(self) -> str:
         """Return its network and what it measured, for a notebook."""
@@ -281,6 +287,9 @@ class Run:
                 name: asdict(failure) for name, failure in self.flow_failures.items()
             }
         drops, qdiscs = fields.pop("drops"), fields.pop("qdiscs")
+        installed = fields.pop("installed")
+        if installed is not None:
+            fields["installed"] = to_json(installed)
         if drops is not None:
             fields["drops"] = [asdict(drop) for drop in drops]
             fields["qdiscs"] = [asdict(qdisc) for qdisc in qdiscs]

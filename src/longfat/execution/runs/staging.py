@@ -13,6 +13,7 @@ from longfat.common.extras import lazy
 from longfat.errors import HostError, InputError, MachineError
 from longfat.execution.runs.partial_folder import partial_folder, publish, sweep
 from longfat.execution.runs.run import (
+    INSTALLED,
     MANIFEST,
     OUTCOME,
     RAW,
@@ -31,12 +32,13 @@ from longfat.model.probes.samples import UNREADABLE
 from longfat.model.traffic.flow import STATUS, SUCCEEDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from longfat.engine.kernel import Kernel
     from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
     from longfat.model.case import Case
     from longfat.model.flow_path import FlowPath
+    from longfat.model.flow_path.installed import InstalledNode
     from longfat.model.parameter import ParameterValue
     from longfat.model.traffic import Flow
 
@@ -58,6 +60,7 @@ class GuestReport:
         event_times: when events happened, in the order of their times.
         drops: what the kernel dropped while traffic played; None if it does not count that.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
+        installed: what the kernel had installed; None if it was not read.
     """
 
     virtual_s: float
@@ -67,6 +70,7 @@ class GuestReport:
     flow_failures: dict[str, FlowFailure] = field(default_factory=dict)
     drops: tuple[PacketDrop, ...] | None = None
     qdiscs: tuple[QdiscDrops, ...] = ()
+    installed: tuple[InstalledNode, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,9 @@ class Staged:
             series=self.folder / SERIES,
             epoch_s=report.epoch_s,
             failures=report.flow_failures,
+            installed=report.installed,
         )
+        (self.folder / INSTALLED).unlink(missing_ok=True)  # likewise
         (self.folder / OUTCOME).unlink(missing_ok=True)  # a message, which a live run has none of
         files = sums_of(self.folder)
         run = Run(
@@ -138,6 +144,7 @@ class Staged:
             flow_failures=failures,
             drops=report.drops,
             qdiscs=report.qdiscs,
+            installed=report.installed,
             epoch_s=report.epoch_s,
             virtual_s=report.virtual_s,
             wall_s=round(wall_s, 3),
@@ -160,6 +167,7 @@ def measure(
     series: Path,
     epoch_s: float,
     failures: Mapping[str, FlowFailure] = MappingProxyType({}),
+    installed: Sequence[InstalledNode] | None = None,
 ) -> tuple[dict[str, float], dict[str, FlowFailure]]:
     """Read a run's raw files, write the series of its probes, and measure all of them.
 
@@ -169,6 +177,7 @@ def measure(
         series: the folder for the series; created if there are any.
         epoch_s: the time of the guest's clock at the traffic's start, in seconds since 1970.
         failures: how flows failed, by their names; of those the exit status is measured.
+        installed: what the kernel had installed; None if it was not read.
 
     Returns:
         All metrics, and how flows failed, also those of which only the report says so.
@@ -176,7 +185,7 @@ def measure(
     Raises:
         MachineError: a tool's output cannot be read, or a metric is not a finite number.
     """
-    flows, failures = measure_flows(case, raw, failures=failures)
+    flows, failures = measure_flows(case, raw, failures=failures, installed=installed)
     metrics = flows | decode_probes(case, raw, series=series, epoch_s=epoch_s, failures=failures)
     for name, value in metrics.items():
         if not math.isfinite(value):
@@ -185,7 +194,11 @@ def measure(
 
 
 def measure_flows(
-    case: Case, raw: Path, *, failures: Mapping[str, FlowFailure] = MappingProxyType({})
+    case: Case,
+    raw: Path,
+    *,
+    failures: Mapping[str, FlowFailure] = MappingProxyType({}),
+    installed: Sequence[InstalledNode] | None = None,
 ) -> tuple[dict[str, float], dict[str, FlowFailure]]:
     """Measure a case's flows; arguments and results as of `measure`.
 
@@ -209,15 +222,23 @@ def measure_flows(
             metrics[f"{flow.name}.{STATUS.name}"] = status
         metrics |= {f"{flow.name}.{name}": value for name, value in values.items()}
     for flow in case.flows:
-        if flow.name not in failures and flow.has_ideal and (path := _path(case, flow, metrics)):
+        if flow.name in failures or not flow.has_ideal:
+            continue
+        if path := _path(case, flow, metrics, installed=installed):
             found = flow.compare(raw, rate_bps=path.rate_bps, rtt_s=path.rtt_s)
             metrics |= {f"{flow.name}.{name}": value for name, value in found.items()}
     return metrics, failures
 
 
-def _path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath | None:
+def _path(
+    case: Case,
+    flow: Flow,
+    metrics: Mapping[str, float],
+    *,
+    installed: Sequence[InstalledNode] | None,
+) -> FlowPath | None:
     try:
-        return flow_path(case, flow, metrics)
+        return flow_path(case, flow, metrics, installed=installed)
     except NotUnderstoodError:
         return None
 

@@ -1,8 +1,9 @@
-"""The path of a flow, as configured in its case: rate, delay, loss, queue, buffers.
+"""The path of a flow, as configured: rate, delay, loss, queue, buffers.
 
-Nothing is measured here. `setup_lines` applies set-up lines to the qdiscs of the links,
-`flow_path` combines the hops from a flow's sender to its receiver. Reports and advice both
-use it.
+Nothing is measured here. Of a run, `installed` has what its kernel had, and `installed_path` what
+a flow's packets go through at an interface. Of a case that was not run, `setup_lines` applies set-up
+lines to the qdiscs of the links. `flow_path` combines the hops from a flow's sender to its
+receiver. Reports and advice both use it.
 """
 
 from longfat.model.flow_path.flow_path import (
@@ -14,6 +15,7 @@ from longfat.model.flow_path.flow_path import (
     flow_path,
     idle_rtt,
     interface_lines,
+    interface_queue,
     queue_limits,
     sender_and_receiver,
 )
@@ -40,6 +42,7 @@ __all__ = [
     "flow_path",
     "idle_rtt",
     "interface_lines",
+    "interface_queue",
     "qdisc_lines",
     "queue_limits",
     "queue_line",

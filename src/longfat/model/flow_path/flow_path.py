@@ -1,18 +1,30 @@
 """The path of a flow: its bottleneck and its idle round-trip time, each with its source.
 
-A rate is never measured here, since the window arithmetic is to explain the measured rate;
-it is in the lines that shape links, in the set-up lines after them, or unknown. The
-round-trip time is that of a ping which ended before the flow began; without one, the sum of
-the delays that the set-up lines add.
+A rate is never measured here, since the window arithmetic is to explain the measured rate. Of a
+run it is what the kernel had installed (`longfat.model.flow_path.installed`), whatever installed
+it. Of a case that was not run, and of runs that were made before that was read, it is in the lines
+that shape links, in the set-up lines after them, or unknown. The round-trip time is that of a ping
+which ended before the flow began; without one, the sum of the delays on both ways.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from longfat.model.addresses import target_address
+from longfat.model.flow_path.installed import first_snapshot, last_snapshot, snapshots
+from longfat.model.flow_path.installed_path import (
+    Packets,
+    Passage,
+    PolicerAt,
+    arriving,
+    leaving,
+    queue_of,
+)
 from longfat.model.flow_path.setup_lines import (
     QueueLine,
     has_typed_rate,
@@ -22,16 +34,22 @@ from longfat.model.flow_path.setup_lines import (
 )
 from longfat.model.network import NoRouteError, follow_links, shaped_interfaces, trace_route
 from longfat.model.network.routing import target_addresses
+from longfat.model.traffic.bulk import DEFAULT_PORT, Bulk
 from longfat.model.typed_line import NotUnderstoodError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from longfat.model.case import Case
+    from longfat.model.flow_path.installed import InstalledNode, Snapshot
     from longfat.model.flow_path.setup_lines import Shaping
     from longfat.model.network import Network
     from longfat.model.tc import QdiscLine
-    from longfat.model.traffic import Bulk, Flow, Ping
+    from longfat.model.traffic import Flow, Ping
+
+A_POLICER = "a policer"
+A_LINE = "a set-up line"
+ITS_LINK = "its link"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +85,40 @@ def interface_lines(case: Case, name: str) -> list[QdiscLine]:
     return qdisc_lines(interface, case.setup)
 
 
-def queue_limits(case: Case) -> dict[str, int]:
-    """Return the queue limits of interfaces, in bytes, where a set-up line specifies them."""
+def interface_queue(
+    case: Case, name: str, *, installed: Sequence[InstalledNode] | None = None
+) -> QueueLine | None:
+    """Return the queue in front of an interface's rate at the traffic's start; None without one.
+
+    Args:
+        case: the case.
+        name: the interface.
+        installed: what its run's kernel had installed; None to read the set-up lines.
+
+    Raises:
+        NotUnderstoodError: a set-up line cannot be read with certainty.
+    """
+    if installed is None:
+        return queue_line(interface_lines(case, name))
+    (interface,) = shaped_interfaces(case.network, {name})
+    return queue_of(first_snapshot(installed).interface(interface.node, name))
+
+
+def queue_limits(case: Case, *, installed: Sequence[InstalledNode] | None = None) -> dict[str, int]:
+    """Return the queue limits of interfaces, in bytes, where they have one in bytes.
+
+    Args:
+        case: the case.
+        installed: what its run's kernel had installed; None to read the set-up lines.
+    """
     limits: dict[str, int] = {}
+    now = first_snapshot(installed) if installed is not None else None
     for interface in shaped_interfaces(case.network):
+        if now is not None:
+            queue = queue_of(now.interface(interface.node, interface.name))
+            if queue is not None and queue.limit_bytes is not None:
+                limits[interface.name] = queue.limit_bytes
+            continue
         with contextlib.suppress(NotUnderstoodError):
             line = queue_line(qdisc_lines(interface, case.setup))
             if line is not None and line.limit_bytes is not None:
@@ -94,6 +142,13 @@ class Bottleneck:
         rate_origin: what gives it that rate, such as `its link`.
         queue: what queues in front of it; None if no line sets it, or the rate is a policer's.
         loss: the share of packets that netem loses on the whole way, 0 to 1.
+        limited_by: the qdisc or class that has the rate, such as `htb 1:10`; empty if only set-up
+            lines were read.
+        policer: the policer that has the rate, which may be at ingress of the next node; None if
+            none does, or only set-up lines were read.
+        is_per_stream: the rate is that of each stream (fq's maxrate), times their number.
+        rates: its rates, and since when each holds, in seconds after the traffic's start; infinite
+            where nothing limits it. Empty if only set-up lines were read.
     """
 
     node: str
@@ -102,9 +157,15 @@ class Bottleneck:
     rate_origin: str
     queue: QueueLine | None
     loss: float
+    limited_by: str = ""
+    policer: PolicerAt | None = None
+    is_per_stream: bool = False
+    rates: tuple[tuple[float, float], ...] = ()
 
 
-def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
+def bottleneck(
+    case: Case, flow: Flow, *, installed: Sequence[InstalledNode] | None = None
+) -> Bottleneck | None:
     """Return the interface on the way of a flow's data that leaves each stream the least.
 
     What an interface leaves is its rate over the streams of bulk traffic that cross it and may
@@ -113,14 +174,23 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
     Args:
         case: the case.
         flow: the flow.
+        installed: what its run's kernel had installed; None to read the set-up lines. Where
+            nothing limits a rate at the traffic's start, that of the first time when something
+            does counts.
 
     Returns:
-        The interface; None where no line limits a rate on the way.
+        The interface; None where nothing limits a rate on the way.
 
     Raises:
-        NotUnderstoodError: a set-up line shapes the path in a form that cannot
-            be read with certainty.
+        NotUnderstoodError: what shapes the path is not known with certainty.
     """
+    if installed is not None:
+        times = snapshots(installed)
+        for now in times:
+            found = _installed_bottleneck(case, flow, now, times[-1])
+            if found is not None:
+                return replace(found, rates=_rates_at(case, flow, found, times))
+        return None
     shapings = _shapings(case, flow)
     limits = [(place, s.rate_bps) for place, s in shapings if s.rate_bps is not None]
     if not limits:
@@ -137,7 +207,7 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
     policed_bps = _policed_bps(case.network).get(interface)
     is_policed = policed_bps is not None and policed_bps <= rate_bps
     lines = interface_lines(case, interface)
-    origin = "a set-up line" if has_typed_rate(lines, rate_bps) else "its link"
+    origin = A_LINE if has_typed_rate(lines, rate_bps) else ITS_LINK
     loss = 0.0
     for _, one in shapings:
         loss += one.loss - loss * one.loss
@@ -145,43 +215,171 @@ def bottleneck(case: Case, flow: Flow) -> Bottleneck | None:
         node=node,
         interface=interface,
         rate_bps=rate_bps,
-        rate_origin="a policer" if is_policed else origin,
+        rate_origin=A_POLICER if is_policed else origin,
         queue=None if is_policed else queue_line(lines),
         loss=loss,
     )
 
 
-def idle_rtt(case: Case, flow: Flow, metrics: Mapping[str, float]) -> tuple[float, str]:
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """A rate on the way of a flow."""
+
+    place: tuple[str, str]
+    rate_bps: float
+    passage: Passage
+    policer: PolicerAt | None = None
+    is_per_stream: bool = False
+
+
+def _installed_bottleneck(
+    case: Case, flow: Flow, now: Snapshot, counted: Snapshot
+) -> Bottleneck | None:
+    passages = _passages(case, flow, now=now, counted=counted)
+    limits: list[_Limit] = []
+    passed = 1.0
+    for place, passage in passages:
+        if passage.unknown_rate:
+            raise NotUnderstoodError("", reason=passage.unknown_rate)
+        passed *= 1 - passage.loss
+        limits += _limits(place, passage)
+    if not limits:
+        return None
+    crossing = _crossing(case.network, case.bulk_flows)
+    own = _streams(flow)
+
+    def left_bps(limit: _Limit) -> float:
+        if limit.is_per_stream:
+            return limit.rate_bps
+        others = (one for one in crossing.get(limit.place, ()) if _compete(case, flow, one))
+        return limit.rate_bps / (own + sum(one.parallel for one in others))
+
+    least = min(limits, key=left_bps)
+    (node, interface), passage = least.place, least.passage
+    return Bottleneck(
+        node=node,
+        interface=interface,
+        rate_bps=least.rate_bps * (own if least.is_per_stream else 1),
+        rate_origin=A_POLICER if least.policer else _origin(case, interface, least.rate_bps),
+        queue=None if least.policer else _typed_queue(case, interface, passage.queue),
+        loss=1 - passed,
+        limited_by="" if least.policer else passage.limited_by or "fq",
+        policer=least.policer,
+        is_per_stream=least.is_per_stream,
+    )
+
+
+def _streams(flow: Flow) -> int:
+    return flow.parallel if isinstance(flow, Bulk) else 1
+
+
+def _limits(place: tuple[str, str], passage: Passage) -> Iterator[_Limit]:
+    if passage.rate_bps is not None:
+        yield _Limit(place, passage.rate_bps, passage)
+    if passage.stream_bps is not None:
+        yield _Limit(place, passage.stream_bps, passage, is_per_stream=True)
+    for each in passage.policers:
+        yield _Limit(place, each.rate_bps, passage, each)
+
+
+def _rates_at(
+    case: Case, flow: Flow, slowest: Bottleneck, times: Sequence[Snapshot]
+) -> tuple[tuple[float, float], ...]:
+    """Return what the place of a bottleneck leaves a flow, and since when."""
+    streams = _streams(flow)
+    packets = flow_packets(case, flow)
+    place = slowest.node, slowest.interface
+    rates: list[tuple[float, float]] = []
+    for now in times:
+        passage = _passage(case, place, packets, now=now, counted=times[-1])
+        rate_bps = min(
+            (
+                limit.rate_bps * (streams if limit.is_per_stream else 1)
+                for limit in _limits(place, passage)
+            ),
+            default=math.inf,
+        )
+        if not rates or rate_bps != rates[-1][1]:
+            rates.append((now.at_s if rates else -math.inf, rate_bps))
+    return tuple(rates)
+
+
+def _origin(case: Case, interface: str, rate_bps: float) -> str:
+    """Return what gives an interface its rate: its link, unless anything else does."""
+    (made,) = shaped_interfaces(case.network, {interface})
+    with contextlib.suppress(NotUnderstoodError):
+        own = shaping(made.lines).rate_bps
+        if own is not None and abs(own - rate_bps) <= max(8.0, own * 1e-6):
+            return ITS_LINK
+    return A_LINE
+
+
+def _typed_queue(case: Case, interface: str, queue: QueueLine | None) -> QueueLine | None:
+    """Return a queue that was read back with the line that made it, where that is understood."""
+    if queue is None:
+        return None
+    with contextlib.suppress(NotUnderstoodError):
+        typed = queue_line(interface_lines(case, interface))
+        if typed is not None and typed.kind == queue.kind:
+            same = typed.limit_bytes == queue.limit_bytes
+            return replace(queue, line=typed.line) if same else queue
+    return queue
+
+
+def idle_rtt(
+    case: Case,
+    flow: Flow,
+    metrics: Mapping[str, float],
+    *,
+    installed: Sequence[InstalledNode] | None = None,
+) -> tuple[float, str]:
     """Return the round-trip time of a flow's idle path in seconds, and where it is from.
 
     Args:
         case: the case.
         flow: the flow.
         metrics: what the case's run measured, by `FLOW.METRIC`.
+        installed: as for `bottleneck`.
 
     Raises:
         NotUnderstoodError: as for `bottleneck`.
     """
     if ping := _idle_ping(case, flow):
         return metrics.get(f"{ping.name}.min_s", 0.0), f"the least of the flow {ping.name}"
+    if installed is not None:
+        now, counted = first_snapshot(installed), last_snapshot(installed)
+        passages = [
+            passage
+            for is_back in (False, True)
+            for _, passage in _passages(case, flow, now=now, counted=counted, is_back=is_back)
+        ]
+        if reason := next((each.unknown_delay for each in passages if each.unknown_delay), ""):
+            raise NotUnderstoodError("", reason=reason)
+        return sum(each.delay_s for each in passages), "the delay that they add"
     ways = _shapings(case, flow) + _shapings(case, flow, is_back=True)
     return sum(s.delay_s for _, s in ways), "the delay that they add"
 
 
-def flow_path(case: Case, flow: Flow, metrics: Mapping[str, float]) -> FlowPath | None:
+def flow_path(
+    case: Case,
+    flow: Flow,
+    metrics: Mapping[str, float],
+    *,
+    installed: Sequence[InstalledNode] | None = None,
+) -> FlowPath | None:
     """Return the path of a flow, or None where its rate or RTT is not known.
 
     Args:
         case: the case.
         flow: the flow.
         metrics: what the case's run measured, by `FLOW.METRIC`.
+        installed: as for `bottleneck`.
 
     Raises:
-        NotUnderstoodError: a set-up line shapes the path in a form that cannot
-            be read with certainty.
+        NotUnderstoodError: as for `bottleneck`.
     """
-    slowest = bottleneck(case, flow)
-    rtt_s, source = idle_rtt(case, flow, metrics)
+    slowest = bottleneck(case, flow, installed=installed)
+    rtt_s, source = idle_rtt(case, flow, metrics, installed=installed)
     if slowest is None or rtt_s <= 0:
         return None
     return FlowPath(
@@ -247,6 +445,100 @@ def _shapings(
         rates = [rate for rate in (shaped.rate_bps, policed.get(place[1])) if rate is not None]
         shapings.append((place, replace(shaped, rate_bps=min(rates, default=None))))
     return shapings
+
+
+def _passages(
+    case: Case, flow: Flow, *, now: Snapshot, counted: Snapshot, is_back: bool = False
+) -> list[tuple[tuple[str, str], Passage]]:
+    """Return the interfaces that a flow's packets leave by, and what they go through at each.
+
+    What is at ingress of the next node counts as the interface's.
+    """
+    packets = flow_packets(case, flow, is_back=is_back)
+    return [
+        (place, _passage(case, place, packets, now=now, counted=counted))
+        for place in flow_interfaces(case.network, flow, is_back=is_back) or []
+    ]
+
+
+def _passage(
+    case: Case, place: tuple[str, str], packets: Packets, *, now: Snapshot, counted: Snapshot
+) -> Passage:
+    passage = leaving(*place, packets, now=now, counted=counted)
+    peer = _link_ends(case.network).get(place)
+    if peer is None:
+        return passage
+    return _joined(passage, arriving(*peer, packets, now=now, counted=counted))
+
+
+def _joined(first: Passage, then: Passage) -> Passage:
+    """Return two passages as one."""
+    slower = then.rate_bps is not None and (
+        first.rate_bps is None or then.rate_bps < first.rate_bps
+    )
+    streams = [rate for rate in (first.stream_bps, then.stream_bps) if rate is not None]
+    limit = then if slower else first
+    return Passage(
+        rate_bps=limit.rate_bps,
+        stream_bps=min(streams, default=None),
+        limited_by=limit.limited_by,
+        delay_s=first.delay_s + then.delay_s,
+        loss=1 - (1 - first.loss) * (1 - then.loss),
+        queue=limit.queue,
+        policers=first.policers + then.policers,
+        unknown_rate=first.unknown_rate or then.unknown_rate,
+        unknown_delay=first.unknown_delay or then.unknown_delay,
+    )
+
+
+_TCP, _UDP, _ICMP, _ICMPV6 = 6, 17, 1, 58
+_TRANSPORTS = {"cbr": _UDP, "requests": _TCP, "transfer": _TCP, "video": _TCP}
+
+
+def flow_packets(case: Case, flow: Flow, *, is_back: bool = False) -> Packets:
+    """Return what is known of the headers of a flow's data.
+
+    Args:
+        case: the case.
+        flow: the flow.
+        is_back: those of its acknowledgements.
+    """
+    try:
+        target: str | None = target_address(case, flow)
+    except KeyError:
+        target = None
+    own = target_addresses(case.network, flow.source)
+    source = next(iter(own)) if len(own) == 1 else None
+    transport = _TRANSPORTS.get(flow.tool)
+    if isinstance(flow, Bulk):
+        transport = _TCP if flow.has_tcp_sockets else _UDP
+    if flow.tool == "ping" and target is not None:
+        transport = _ICMPV6 if ":" in target else _ICMP
+    port = _server_port(case, flow) if transport in {_TCP, _UDP} else None
+    if flow.reverse != is_back:
+        return Packets(source=target, target=source, transport=transport, source_port=port)
+    return Packets(source=source, target=target, transport=transport, target_port=port)
+
+
+def _server_port(case: Case, flow: Flow) -> int | None:
+    """Return the port of a flow's server; None for a program, which chooses its own."""
+    if flow.tool == "program":
+        return None
+    port = DEFAULT_PORT
+    for other in case.flows:
+        if other.name == flow.name:
+            return port
+        if other.target == flow.target:
+            port += any(one.listens for one in other.processes(address="::", port=port))
+    return None
+
+
+@functools.lru_cache(maxsize=8)
+def _link_ends(network: Network) -> Mapping[tuple[str, str], tuple[str, str]]:
+    """Return the other end of each link's end, as node and interface."""
+    ends = [(interface.node, interface.name) for interface in shaped_interfaces(network)]
+    pairs = list(zip(ends[::2], ends[1::2], strict=True))
+    return {**dict(pairs), **{b: a for a, b in pairs}}
 
 
 @functools.lru_cache(maxsize=8)

@@ -9,6 +9,8 @@ import math
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
+from longfat.model.flow_path.installed import snapshots
+from longfat.model.flow_path.installed_path import total_rate
 from longfat.model.flow_path.setup_lines import QdiscTree, shaping
 from longfat.model.network import shaped_interfaces
 from longfat.model.timeline import timeline
@@ -17,11 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.model.case import Case
+    from longfat.model.flow_path.installed import InstalledNode
     from longfat.model.timeline import Step
 
 
 def interface_rates(
-    case: Case, name: str, happened: Sequence[tuple[int, float]]
+    case: Case,
+    name: str,
+    happened: Sequence[tuple[int, float]],
+    *,
+    installed: Sequence[InstalledNode] | None = None,
 ) -> list[tuple[float, float | None]]:
     """Return the rates of an interface, and from when on each holds.
 
@@ -30,6 +37,7 @@ def interface_rates(
         name: the interface.
         happened: what happened of the case's events: an event's index, and when, in seconds
             after the traffic's start.
+        installed: what its run's kernel had installed; None to read set-up lines and events.
 
     Returns:
         Times with rates in bit/s, None for no limit. The first holds from the beginning.
@@ -38,6 +46,13 @@ def interface_rates(
         NotUnderstoodError: a line cannot be read with certainty.
     """
     (interface,) = shaped_interfaces(case.network, {name})
+    if installed is not None:
+        rates: list[tuple[float, float | None]] = []
+        for now in snapshots(installed):
+            rate_bps = total_rate(now.interface(interface.node, name))
+            if not rates or rate_bps != rates[-1][1]:
+                rates.append((now.at_s if rates else -math.inf, rate_bps))
+        return rates or [(-math.inf, None)]
     tree = QdiscTree(interface)
     for command in case.setup:
         tree.enter(command)

@@ -12,25 +12,31 @@ the report names the line.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
+from longfat.model.flow_path.installed import first_snapshot
 from longfat.model.network.qdisc import QDISCS
 from longfat.model.network.shape import TRACE, WIRE
-from longfat.model.tc import BYTES, RATE, ROOT, SHARE, TIME, parse_line
+from longfat.model.tc import BYTES, COUNT, RATE, ROOT, SHARE, TIME, parse_line
 from longfat.model.typed_line import NotUnderstoodError, mentions, needs_shell, plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.model.case import Command
+    from longfat.model.flow_path.installed import InstalledNode
     from longfat.model.kinds import Kind
     from longfat.model.tc import Interface, Qdisc, QdiscLine
 
 # Those of a queue limit no rate and add no delay to an idle path, but for cake's bandwidth.
 _KINDS = frozenset(("netem", "tbf", WIRE, "noqueue", *QDISCS))
+_NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 _RATES = {"netem": "rate", "tbf": "rate", WIRE: "rate", "cake": "bandwidth"}
 
 
@@ -58,17 +64,26 @@ class QueueLine:
     Attributes:
         qdisc: a `wire`, or what hangs below it, such as `red`.
         limit_bytes: its limit; None if the line does not give it in bytes.
-        line: the line.
+        line: the line; of a queue that was read back, one that gives it its limit.
+        limit_packets: its limit in packets; None likewise.
+        parameters: its other numbers by name, such as `min_bytes` and `max_bytes` of red.
     """
 
     qdisc: Qdisc
     limit_bytes: int | None
     line: str
+    limit_packets: int | None = None
+    parameters: Mapping[str, float] = field(default_factory=lambda: _NO_PARAMETERS)
 
     @property
     def kind(self) -> str:
         """Which qdisc it is, such as `wire`."""
         return self.qdisc.kind
+
+    @property
+    def handle(self) -> str:
+        """Its handle, such as `1:`; empty if it is not known."""
+        return self.qdisc.handle
 
 
 class QdiscTree:
@@ -185,7 +200,19 @@ def queue_line(lines: Sequence[QdiscLine]) -> QueueLine | None:
     if not queues:
         return None
     last = queues[-1]
-    return QueueLine(qdisc=last.qdisc, limit_bytes=_number(last, "limit", BYTES), line=str(last))
+    marks: dict[str, float] = {}
+    if last.qdisc.kind == "red":
+        for option in ("min", "max"):
+            with contextlib.suppress(NotUnderstoodError):
+                if (size_bytes := _number(last, option, BYTES)) is not None:
+                    marks[f"{option}_bytes"] = size_bytes
+    return QueueLine(
+        qdisc=last.qdisc,
+        limit_bytes=_number(last, "limit", BYTES),
+        line=str(last),
+        limit_packets=_number(last, "limit", COUNT),
+        parameters=marks,
+    )
 
 
 def _number(line: QdiscLine, option: str, kind: Kind[Any]) -> Any:
@@ -195,20 +222,31 @@ def _number(line: QdiscLine, option: str, kind: Kind[Any]) -> Any:
         raise NotUnderstoodError(str(line)) from None
 
 
-def sysctl(setup: Sequence[Command], host: str, name: str) -> tuple[int, ...] | None:
-    """Return the numbers that set-up lines give a sysctl of a host.
+def sysctl(
+    setup: Sequence[Command],
+    host: str,
+    name: str,
+    *,
+    installed: Sequence[InstalledNode] | None = None,
+) -> tuple[int, ...] | None:
+    """Return the numbers of a sysctl of a host.
 
     Args:
         setup: the case's set-up lines, in their order.
         host: the host.
         name: the sysctl with dots, such as `net.ipv4.tcp_rmem`.
+        installed: what the kernel of the case's run had; None to read the set-up lines.
 
     Returns:
-        The numbers of the last line that sets it; None if no line does.
+        The numbers at the traffic's start; those of the last line that sets it if only set-up
+        lines are read, and None if no line does.
 
     Raises:
         NotUnderstoodError: a line speaks of it and cannot be read with certainty.
     """
+    if installed is not None:
+        read = first_snapshot(installed).sysctl(host, name)
+        return tuple(map(int, read.split())) if read else None
     found: tuple[int, ...] | None = None
     for value, line in _settings(setup, host, name):
         numbers = value.split()
@@ -218,11 +256,16 @@ def sysctl(setup: Sequence[Command], host: str, name: str) -> tuple[int, ...] | 
     return found
 
 
-def sysctl_word(setup: Sequence[Command], host: str, name: str) -> str | None:
-    """Return the text that set-up lines give a sysctl of a host, such as `bbr`.
-
-    Args and errors are those of `sysctl`; None if no line sets it.
-    """
+def sysctl_word(
+    setup: Sequence[Command],
+    host: str,
+    name: str,
+    *,
+    installed: Sequence[InstalledNode] | None = None,
+) -> str | None:
+    """Return the text of a sysctl of a host, such as `bbr`; see `sysctl`."""
+    if installed is not None:
+        return first_snapshot(installed).sysctl(host, name)
     return next((value for value, _ in reversed(_settings(setup, host, name))), None)
 
 

@@ -116,7 +116,7 @@ def _slowdowns(name: str, group: Group) -> list[_Point]:
     found: list[_Point] = []
     for run, flow in _flows(name, group):
         try:
-            path = flow_path(run.case, flow, run.metrics)
+            path = flow_path(run.case, flow, run.metrics, installed=run.installed)
         except NotUnderstoodError:
             continue
         if path is None:

@@ -1,4 +1,4 @@
-"""The references for a line that follow from set-up lines.
+"""The references for a line that follow from what is installed on its path.
 
 A bottleneck's rate, the bandwidth-delay product, the idle RTT, a queue's limit
 and RED's two marks.
@@ -6,21 +6,17 @@ and RED's two marks.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from longfat.errors import InputError
-from longfat.model.flow_path import NotUnderstoodError, flow_path, interface_lines, queue_line
-from longfat.model.tc import BYTES
+from longfat.model.flow_path import NotUnderstoodError, flow_path, interface_queue
 from longfat.output.plot import Reference
 from longfat.theory import bdp
 
 if TYPE_CHECKING:
     from longfat.analysis.timeseries.groups import Group
     from longfat.execution.runs import Run
-    from longfat.model.case import Case
     from longfat.model.flow_path import FlowPath
     from longfat.model.traffic import Bulk
 
@@ -50,7 +46,7 @@ def path_references(
 def known_path(run: Run, flow: Bulk) -> FlowPath | None:
     """Return the path of a flow; None where the lines do not determine it with certainty."""
     try:
-        return flow_path(run.case, flow, run.metrics)
+        return flow_path(run.case, flow, run.metrics, installed=run.installed)
     except NotUnderstoodError:
         return None
 
@@ -76,7 +72,7 @@ def queue_references(
     owners: dict[Reference, list[str]] = {}
     for group, interfaces in zip(groups, drawn, strict=True):
         for interface in interfaces:
-            for mark in queue_marks(group.first.case, interface):
+            for mark in queue_marks(group.first, interface):
                 owners.setdefault(mark, []).append(group.label or interface)
     count = sum(map(len, drawn))
     return tuple(
@@ -87,19 +83,18 @@ def queue_references(
     )
 
 
-def queue_marks(case: Case, interface: str) -> tuple[Reference, ...]:
+def queue_marks(run: Run, interface: str) -> tuple[Reference, ...]:
     """Return the constants of the queue of an interface.
 
     Args:
-        case: the case.
+        run: the run.
         interface: the interface, such as `s2-eth2`.
 
     Returns:
-        `limit`, and of RED also `RED max` and `RED min`, in bytes, as far as
-        the lines specify them in a form that is understood.
+        `limit`, and of RED also `RED max` and `RED min`, in bytes, as far as they are known.
     """
     try:
-        queue = queue_line(interface_lines(case, interface))
+        queue = interface_queue(run.case, interface, installed=run.installed)
     except NotUnderstoodError:
         return ()
     if queue is None:
@@ -109,8 +104,6 @@ def queue_marks(case: Case, interface: str) -> tuple[Reference, ...]:
         found.append(Reference(value=queue.limit_bytes, label="limit"))
     if queue.kind == "red":
         for option in ("max", "min"):
-            with contextlib.suppress(InputError):
-                size_bytes = queue.qdisc.number(option, BYTES)
-                if size_bytes is not None:
-                    found.append(Reference(value=size_bytes, label=f"RED {option}"))
+            if (size_bytes := queue.parameters.get(f"{option}_bytes")) is not None:
+                found.append(Reference(value=size_bytes, label=f"RED {option}"))
     return tuple(found)

@@ -129,8 +129,7 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
         verdict: the study with its runs.
 
     Returns:
-        The arithmetic, and the flows that have none although a set-up line
-        concerns their path.
+        The arithmetic, and the flows that have none although something shapes their path.
     """
     windows, omissions = [], []
     for name, run in verdict.first_runs.items():
@@ -150,7 +149,7 @@ def flow_windows(verdict: Verdict) -> tuple[tuple[FlowWindow, ...], tuple[Omissi
 def _flow_window(
     run: Run, case: Case, name: str, flow: Bulk, *, metrics: Mapping[str, float]
 ) -> FlowWindow | None:
-    path = flow_path(case, flow, metrics)
+    path = flow_path(case, flow, metrics, installed=run.installed)
     if path is None:
         return None
     least_bps, mean_bps = path.rate_bps, path.rate_bps
@@ -158,7 +157,8 @@ def _flow_window(
         least_bps, mean_bps = rate.least_bps, rate.mean_bps
         path = replace(path, rate_bps=rate.most_bps)
     sender, receiver = sender_and_receiver(flow)
-    scale = sysctl(case.setup, receiver, "net.ipv4.tcp_adv_win_scale")
+    name_of_scale = "net.ipv4.tcp_adv_win_scale"
+    scale = sysctl(case.setup, receiver, name_of_scale, installed=run.installed)
     return FlowWindow(
         case=name,
         flow=flow.name,
@@ -170,8 +170,8 @@ def _flow_window(
         mean_bps=mean_bps,
         half_rule=bdp.has_half_rule(run.kernel["release"]),
         adv_win_scale=scale[0] if scale else bdp.DEFAULT_ADV_WIN_SCALE,
-        receive_buffer_bytes=_buffer(case, flow, receiver, "net.ipv4.tcp_rmem"),
-        send_buffer_bytes=_buffer(case, flow, sender, "net.ipv4.tcp_wmem"),
+        receive_buffer_bytes=_buffer(run, flow, receiver, "net.ipv4.tcp_rmem"),
+        send_buffer_bytes=_buffer(run, flow, sender, "net.ipv4.tcp_wmem"),
         measured_bps=metrics.get(f"{flow.name}.receiver_bps"),
         mean_rtt_s=metrics.get(f"{flow.name}.mean_rtt_s"),
         max_cwnd_bytes=metrics.get(f"{flow.name}.max_cwnd_bytes"),
@@ -180,7 +180,7 @@ def _flow_window(
 
 def _rate_over(run: Run, case: Case, flow: Bulk) -> RateOver | None:
     """Return the rate of a path over a flow's time; None if it had only one, or no limit."""
-    slowest = bottleneck(case, flow)
+    slowest = bottleneck(case, flow, installed=run.installed)
     times = run.flow_times.get(flow.name)
     if slowest is None or times is None or not run.event_times:
         return None
@@ -188,11 +188,11 @@ def _rate_over(run: Run, case: Case, flow: Bulk) -> RateOver | None:
     return None if rate.is_constant or rate.most_bps == math.inf else rate
 
 
-def _buffer(case: Case, flow: Bulk, host: str, name: str) -> int | None:
+def _buffer(run: Run, flow: Bulk, host: str, name: str) -> int | None:
     # A socket that sets its own size is not limited by the sysctl.
     if flow.window_bytes is not None:
         return None
-    numbers = sysctl(case.setup, host, name)
+    numbers = sysctl(run.case.setup, host, name, installed=run.installed)
     return numbers[2] if numbers is not None and len(numbers) == 3 else None
 
 
