@@ -67,15 +67,8 @@ def read_installed(folder: Path) -> tuple[InstalledNode, ...] | None:
         return None
     except (OSError, ValueError) as error:
         raise _foreign(f"{INSTALLED}: {error}") from None
-    lines = [
-        decode(
-            _Node,
-            parse_json(line, where=INSTALLED, error=_foreign),
-            where=INSTALLED,
-            error=_foreign,
-        )
-        for line in content.splitlines()
-    ]
+    values = (parse_json(line, where=INSTALLED, error=_foreign) for line in content.splitlines())
+    lines = [decode(_Node, value, where=INSTALLED, error=_foreign) for value in values]
     names: dict[str, dict[int, str]] = {}
     try:
         parts = [_node(line, names.setdefault(line.node, {})) for line in lines]

@@ -25,7 +25,7 @@ OUTCOME = "outcome.json"
 """How it went: no file, but said last, by `append`."""
 
 INSTALLED = "installed.json"
-"""What was installed (`longfat.guest.installed`), a line for each time and node; no file, either."""
+"""What was installed (`longfat.guest.installed`), by times and nodes; no file, either."""
 
 RECORD = b"f"
 _MESSAGES = (OUTCOME, INSTALLED)

@@ -1,9 +1,9 @@
 """The path of a flow, as configured: rate, delay, loss, queue, buffers.
 
 Nothing is measured here. Of a run, `installed` has what its kernel had, and `installed_path` what
-a flow's packets go through at an interface. Of a case that was not run, `setup_lines` applies set-up
-lines to the qdiscs of the links. `flow_path` combines the hops from a flow's sender to its
-receiver. Reports and advice both use it.
+a flow's packets go through at an interface. Of a case that was not run, `setup_lines` applies
+set-up lines to the qdiscs of the links. `flow_path` combines the hops from a flow's sender to its
+receiver. Reports and advice use it.
 """
 
 from longfat.model.flow_path.flow_path import (
@@ -16,6 +16,7 @@ from longfat.model.flow_path.flow_path import (
     idle_rtt,
     interface_lines,
     interface_queue,
+    path_interfaces,
     queue_limits,
     sender_and_receiver,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "idle_rtt",
     "interface_lines",
     "interface_queue",
+    "path_interfaces",
     "qdisc_lines",
     "queue_limits",
     "queue_line",

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from longfat.model.case import Case
-    from longfat.model.flow_path.installed import InstalledNode, Snapshot
+    from longfat.model.flow_path.installed import InstalledInterface, InstalledNode, Snapshot
     from longfat.model.flow_path.setup_lines import Shaping
     from longfat.model.network import Network
     from longfat.model.tc import QdiscLine
@@ -126,6 +126,22 @@ def queue_limits(case: Case, *, installed: Sequence[InstalledNode] | None = None
     return limits
 
 
+def path_interfaces(
+    case: Case, flow: Flow, installed: Sequence[InstalledNode], *, is_back: bool = False
+) -> list[tuple[str, InstalledInterface]]:
+    """Return what is installed at the interfaces that a flow's data leaves by, with their nodes.
+
+    Args:
+        case: the case.
+        flow: the flow.
+        installed: what its run's kernel had installed.
+        is_back: those of its acknowledgements.
+    """
+    now = first_snapshot(installed)
+    places = flow_interfaces(case.network, flow, is_back=is_back) or []
+    return [(node, now.interface(node, name)) for node, name in places]
+
+
 def sender_and_receiver(flow: Flow) -> tuple[str, str]:
     """Return the hosts that send and receive a flow's data."""
     return (flow.target, flow.source) if flow.reverse else (flow.source, flow.target)
@@ -142,8 +158,9 @@ class Bottleneck:
         rate_origin: what gives it that rate, such as `its link`.
         queue: what queues in front of it; None if no line sets it, or the rate is a policer's.
         loss: the share of packets that netem loses on the whole way, 0 to 1.
-        limited_by: the qdisc or class that has the rate, such as `htb 1:10`; empty if only set-up
-            lines were read.
+        limited_by: the qdisc or class that has the rate, such as `htb 1:10`, `fq` or `police`;
+            empty if only set-up lines were read.
+        burst_bytes: what that sends at once after a pause; None if it has no bucket.
         policer: the policer that has the rate, which may be at ingress of the next node; None if
             none does, or only set-up lines were read.
         is_per_stream: the rate is that of each stream (fq's maxrate), times their number.
@@ -158,6 +175,7 @@ class Bottleneck:
     queue: QueueLine | None
     loss: float
     limited_by: str = ""
+    burst_bytes: int | None = None
     policer: PolicerAt | None = None
     is_per_stream: bool = False
     rates: tuple[tuple[float, float], ...] = ()
@@ -263,10 +281,17 @@ def _installed_bottleneck(
         rate_origin=A_POLICER if least.policer else _origin(case, interface, least.rate_bps),
         queue=None if least.policer else _typed_queue(case, interface, passage.queue),
         loss=1 - passed,
-        limited_by="" if least.policer else passage.limited_by or "fq",
+        limited_by=_limiter(least),
+        burst_bytes=least.policer.burst_bytes if least.policer else passage.burst_bytes,
         policer=least.policer,
         is_per_stream=least.is_per_stream,
     )
+
+
+def _limiter(limit: _Limit) -> str:
+    if limit.policer is not None:
+        return "police"
+    return "fq" if limit.is_per_stream else limit.passage.limited_by
 
 
 def _streams(flow: Flow) -> int:
@@ -482,6 +507,7 @@ def _joined(first: Passage, then: Passage) -> Passage:
         rate_bps=limit.rate_bps,
         stream_bps=min(streams, default=None),
         limited_by=limit.limited_by,
+        burst_bytes=limit.burst_bytes,
         delay_s=first.delay_s + then.delay_s,
         loss=1 - (1 - first.loss) * (1 - then.loss),
         queue=limit.queue,

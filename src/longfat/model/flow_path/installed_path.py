@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from longfat.model.flow_path.installed import EGRESS, INGRESS, ROOT
 from longfat.model.flow_path.setup_lines import QueueLine
@@ -43,7 +43,6 @@ _KNOWN = _CLASSFUL | frozenset(
 _NEARLY_ALL = 0.9
 _MAX_DEPTH = 16
 _IP, _IPV6, _ANY = 0x0800, 0x86DD, 0x0003
-_PREFIX = "0x"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +91,7 @@ class Passage:
         rate_bps: the least rate of its qdiscs and classes; None where nothing limits them.
         stream_bps: the rate that each stream is limited to (fq's maxrate); None likewise.
         limited_by: what has the least rate, such as `htb 1:10`.
+        burst_bytes: what that sends at once after a pause; None if it has no bucket.
         delay_s: the delay that its qdiscs add.
         loss: the share of packets that they lose at random.
         queue: what queues in front of the rate.
@@ -103,6 +103,7 @@ class Passage:
     rate_bps: float | None = None
     stream_bps: float | None = None
     limited_by: str = ""
+    burst_bytes: int | None = None
     delay_s: float = 0.0
     loss: float = 0.0
     queue: QueueLine | None = None
@@ -111,11 +112,19 @@ class Passage:
     unknown_delay: str = ""
 
 
+class _Rate(NamedTuple):
+    """A rate, what has it, and what that sends at once after a pause."""
+
+    rate_bps: float
+    limited_by: str = ""
+    burst_bytes: int | None = None
+
+
 @dataclass(slots=True)
 class _Way:
     """A passage that is being followed."""
 
-    rates: list[tuple[float, str]] = field(default_factory=list)
+    rates: list[_Rate] = field(default_factory=list)
     stream_bps: float | None = None
     delay_s: float = 0.0
     passed: float = 1.0
@@ -218,7 +227,10 @@ def _leave(
         if qdisc is None:
             return
         way.leaf, way.leaf_class = qdisc, None
-        parent = _pass_qdisc(way, node, interface, qdisc, packets, now=now, counted=counted)
+        _pass_qdisc(way, interface, qdisc)
+        parent = None
+        if qdisc.kind in _CLASSFUL:
+            parent = _pass_classes(way, node, interface, qdisc, packets, now=now, counted=counted)
         qdisc = _child(interface, qdisc, parent)
 
 
@@ -235,7 +247,27 @@ def _major(handle: str) -> str:
     return handle.partition(":")[0] + ":"
 
 
-def _pass_qdisc(
+def _pass_qdisc(way: _Way, interface: InstalledInterface, qdisc: InstalledQdisc) -> None:
+    """Take into account what a qdisc does by itself."""
+    title = f"{qdisc.kind} {qdisc.handle}"
+    if qdisc.kind == "trace":
+        way.unknown_rate = way.unknown_delay = (
+            f"`{title} at {interface.name}` follows a trace, whose rate changes"
+        )
+    elif qdisc.kind not in _KNOWN:
+        way.unknown_rate = way.unknown_delay = (
+            f"`{title} at {interface.name}` is of a kind that is not known"
+        )
+    if qdisc.kind == "fq":
+        limits = [rate for rate in (way.stream_bps, qdisc.rate_bps) if rate is not None]
+        way.stream_bps = min(limits, default=None)
+    elif qdisc.rate_bps is not None:
+        way.rates.append(_Rate(qdisc.rate_bps, title, qdisc.burst_bytes))
+    way.delay_s += qdisc.delay_s
+    way.passed *= 1 - qdisc.loss
+
+
+def _pass_classes(
     way: _Way,
     node: str,
     interface: InstalledInterface,
@@ -245,22 +277,7 @@ def _pass_qdisc(
     now: Snapshot,
     counted: Snapshot | None,
 ) -> str | None:
-    """Take what a qdisc does into account; return the class that packets are in, if it has any."""
-    title = f"{qdisc.kind} {qdisc.handle}"
-    at = f"{title} at {interface.name}"
-    if qdisc.kind == "trace":
-        way.unknown_rate = way.unknown_delay = f"`{at}` follows a trace, whose rate changes"
-    elif qdisc.kind not in _KNOWN:
-        way.unknown_rate = way.unknown_delay = f"`{at}` is of a kind that is not known"
-    if qdisc.kind == "fq":
-        limits = [rate for rate in (way.stream_bps, qdisc.rate_bps) if rate is not None]
-        way.stream_bps = min(limits, default=None)
-    elif qdisc.rate_bps is not None:
-        way.rates.append((qdisc.rate_bps, title))
-    way.delay_s += qdisc.delay_s
-    way.passed *= 1 - qdisc.loss
-    if qdisc.kind not in _CLASSFUL:
-        return None
+    """Take into account what the classes of a qdisc do; return that of the packets, if known."""
     for policer in _policers(way, interface, qdisc.handle, packets):
         _police(way, node, interface, policer, qdisc.handle)
     handle, is_known = _class_of(interface, qdisc, packets)
@@ -273,24 +290,32 @@ def _pass_qdisc(
         own = classes.get(handle)
         way.leaf_class = own
         while own is not None:
-            most = own.ceil_bps if own.kind == "hfsc" else own.ceil_bps or own.rate_bps
-            if most is not None:
-                way.rates.append((most, f"{own.kind} {own.handle}"))
+            if (most := _most_bps(own)) is not None:
+                way.rates.append(_Rate(most, f"{own.kind} {own.handle}", own.burst_bytes))
             own = classes.get(own.parent)
         return handle
-    reason = f"`{at}` has classes, and it is not known in which of them the flow is"
+    title = f"{qdisc.kind} {qdisc.handle}"
+    reason = (
+        f"`{title} at {interface.name}` has classes, and it is not known in which of them"
+        " the flow is"
+    )
     if any(_major(each.parent) == qdisc.handle for each in interface.qdiscs):
         way.unknown_delay = reason
     most = _root_rate(interface, qdisc)
     if most is None:
         way.unknown_rate = reason
     else:
-        way.rates.append((most, title))
+        way.rates.append(_Rate(most, title))
     return None
 
 
+def _most_bps(each: InstalledClass) -> float | None:
+    """Return the most that a class may send: of hfsc, only an upper limit limits it."""
+    return each.ceil_bps if each.kind == "hfsc" else each.ceil_bps or each.rate_bps
+
+
 def _root_rate(interface: InstalledInterface, qdisc: InstalledQdisc) -> float | None:
-    """Return the rate of the one class at the root, or the sum of those; None if one has none."""
+    """Return the sum of the rates of the classes at the root; None if one has none."""
     tops = [
         each
         for each in interface.classes
@@ -298,10 +323,7 @@ def _root_rate(interface: InstalledInterface, qdisc: InstalledQdisc) -> float | 
         and each.parent == ROOT
         and each.handle != qdisc.handle
     ]
-    rates = [
-        each.ceil_bps if each.kind == "hfsc" else each.ceil_bps or each.rate_bps for each in tops
-    ]
-    known = [rate for rate in rates if rate is not None]
+    known = [rate for rate in map(_most_bps, tops) if rate is not None]
     return sum(known) if known and len(known) == len(tops) else None
 
 
@@ -416,11 +438,12 @@ def _police(
 
 
 def _passage(way: _Way, interface: InstalledInterface) -> Passage:
-    rate_bps, limited_by = min(way.rates, default=(None, ""), key=lambda each: each[0])
+    least = min(way.rates, default=None, key=lambda each: each.rate_bps)
     return Passage(
-        rate_bps=rate_bps,
+        rate_bps=least.rate_bps if least is not None else None,
+        limited_by=least.limited_by if least is not None else "",
+        burst_bytes=least.burst_bytes if least is not None else None,
         stream_bps=way.stream_bps,
-        limited_by=limited_by,
         delay_s=way.delay_s,
         loss=1 - way.passed,
         queue=_queue(interface, way.leaf, way.leaf_class) if way.leaf is not None else None,

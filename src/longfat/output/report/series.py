@@ -269,7 +269,7 @@ def _phase_trace(run: Run, cwnd: Curve, queue: Curve, *, label: str) -> PhaseTra
         if len(at)
         else np.full(len(times_s), np.nan)
     )
-    limits = [mark.value for mark in queue_marks(run.case, queue.name) if mark.label == "limit"]
+    limits = [mark.value for mark in queue_marks(run, queue.name) if mark.label == "limit"]
     flows = [flow for flow in RunCurves(run).bulk() if flow.name == cwnd.name]
     path = known_path(run, flows[0])
     return PhaseTrace(
