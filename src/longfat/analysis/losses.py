@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.execution.compile import server_ports
-from longfat.guest.drops import is_below_netem, is_of_qdisc
+from longfat.guest.drops import MANAGING_FUNCTIONS, is_below_netem, is_of_qdisc
 from longfat.model.flow_path import sender_and_receiver
+from longfat.model.flow_path.installed import last_snapshot
 from longfat.model.network.routing import target_addresses
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from longfat.execution.runs import Run
     from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
+    from longfat.model.flow_path.installed import InstalledInterface, Snapshot
     from longfat.model.traffic import Flow
 
 _TCP, _UDP = 6, 17
@@ -81,7 +83,7 @@ _HELP = {
     Cause.NO_ROUTE: "there is no route to its destination",
     Cause.NO_NEIGHBOUR: "nobody answered the ARP or neighbour request for the next hop",
     Cause.NOT_FORWARDED: "it is not for this host, which does not forward it",
-    Cause.INTERFACE_DOWN: "the interface was down",
+    Cause.INTERFACE_DOWN: "the interface was down, or the qdisc that held it was removed",
     Cause.CORRUPTED: "its checksum or a header was wrong",
     Cause.SOCKET_BUFFER: "the receiving socket's buffer was full",
     Cause.LISTEN_QUEUE: "the listening socket had too many connections that wait",
@@ -123,11 +125,10 @@ _CAUSES = {reason: cause for cause, reasons in _REASONS.items() for reason in re
 
 # Where the kernel gives no reason, its function that drops.
 _FUNCTIONS = {
-    "__fq_codel_dequeue": Cause.QUEUE_MANAGEMENT,
-    "fq_codel_dequeue": Cause.QUEUE_MANAGEMENT,
-    "codel_qdisc_dequeue": Cause.QUEUE_MANAGEMENT,
-    "drop_func": Cause.QUEUE_MANAGEMENT,
-    "cake_dequeue": Cause.QUEUE_MANAGEMENT,
+    **dict.fromkeys(MANAGING_FUNCTIONS, Cause.QUEUE_MANAGEMENT),
+    "__rtnl_unlock": Cause.INTERFACE_DOWN,
+    "wire_reset": Cause.INTERFACE_DOWN,
+    "br_handle_frame_finish": Cause.INTERFACE_DOWN,
     "tcp_v4_do_rcv": Cause.CLOSED,
     "tcp_v6_do_rcv": Cause.CLOSED,
     "tcp_v4_rcv": Cause.CLOSED,
@@ -139,6 +140,10 @@ _FUNCTIONS = {
     "skb_queue_purge": Cause.CLOSED,
     "skb_queue_purge_reason": Cause.CLOSED,
 }
+
+# Qdiscs with classes drop by themselves only what a filter of theirs drops, and what exceeds the
+# queue of an htb for packets of no class.
+_CLASSFUL = ("prio", "htb", "hfsc", "drr", "ets", "qfq")
 
 # Qdiscs that drop before their queue is full; red counts these drops by themselves.
 _MANAGING = ("pie", "fq_pie", "codel", "fq_codel", "cake", "dualpi2", "sfb", "choke")
@@ -220,9 +225,10 @@ def losses(run: Run, flow: str | None = None) -> tuple[Loss, ...]:
             f"{run.folder}: no flow {flow!r} in this run; its flows: {', '.join(names) or 'none'}"
         )
     flows = _FlowsByAddress(run)
+    installed = None if run.installed is None else last_snapshot(run.installed)
     sums: dict[tuple[Any, ...], Loss] = {}
     for drop in run.drops:
-        loss = _loss(drop, run.qdiscs, flows)
+        loss = _loss(drop, run.qdiscs, flows, installed)
         if flow is not None and loss.flow != flow:
             continue
         key = (
@@ -243,7 +249,12 @@ def _sum(first: Loss, second: Loss) -> Loss:
     )
 
 
-def _loss(drop: PacketDrop, qdiscs: Sequence[QdiscDrops], flows: _FlowsByAddress) -> Loss:
+def _loss(
+    drop: PacketDrop,
+    qdiscs: Sequence[QdiscDrops],
+    flows: _FlowsByAddress,
+    installed: Snapshot | None,
+) -> Loss:
     flow, is_backward = flows.of(drop)
     cause, qdisc = _cause(drop), ""
     if is_of_qdisc(drop.reason, drop.function):
@@ -252,7 +263,8 @@ def _loss(drop: PacketDrop, qdiscs: Sequence[QdiscDrops], flows: _FlowsByAddress
             is_below_netem=is_below_netem(drop.reason, drop.function),
         )
         qdisc = ", ".join(f"{each.kind} {each.handle}" for each in dropping)
-        cause = _cause_at_qdiscs(drop, dropping)
+        interface = installed and installed.interface(drop.node, drop.interface)
+        cause = _cause_at_qdiscs(drop, dropping, interface)
     return Loss(
         node=drop.node,
         interface=drop.interface,
@@ -295,9 +307,13 @@ def _dropping(qdiscs: Sequence[QdiscDrops], *, is_below_netem: bool) -> list[Qdi
     return sorted(dropping, key=lambda qdisc: -own[qdisc.handle])
 
 
-def _cause_at_qdiscs(drop: PacketDrop, dropping: Sequence[QdiscDrops]) -> Cause:
+def _cause_at_qdiscs(
+    drop: PacketDrop, dropping: Sequence[QdiscDrops], interface: InstalledInterface | None
+) -> Cause:
     if drop.netem_full:
         return Cause.NETEM_LIMIT
+    if drop.function in MANAGING_FUNCTIONS:
+        return Cause.QUEUE_MANAGEMENT
     if not dropping:
         return Cause.QUEUE_FULL
     first = dropping[0]
@@ -305,9 +321,23 @@ def _cause_at_qdiscs(drop: PacketDrop, dropping: Sequence[QdiscDrops]) -> Cause:
         return Cause.NETEM_LOSS
     if first.kind in _MANAGING or 2 * first.early_drops > first.drops:
         return Cause.QUEUE_MANAGEMENT
+    return _cause_at_full_queue(drop, first, interface)
+
+
+def _cause_at_full_queue(
+    drop: PacketDrop, qdisc: QdiscDrops, interface: InstalledInterface | None
+) -> Cause:
     size_bytes = drop.size_bytes / drop.packets + _ETHERNET_HEADER_BYTES
-    if first.kind == "tbf" and size_bytes > first.burst_bytes:
+    if qdisc.kind == "tbf" and size_bytes > qdisc.burst_bytes:
         return Cause.BURST_TOO_SMALL
+    if interface is None:
+        return Cause.QUEUE_FULL
+    filters = [each for each in interface.filters if each.parent == qdisc.handle]
+    if qdisc.kind in _CLASSFUL and any(each.rejects or each.policer for each in filters):
+        return Cause.FILTER
+    limits = [each.limit_bytes for each in interface.qdiscs if each.handle == qdisc.handle]
+    if limits and limits[0] is not None and limits[0] < size_bytes:
+        return Cause.LIMIT_TOO_SMALL
     return Cause.QUEUE_FULL
 
 

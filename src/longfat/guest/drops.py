@@ -31,6 +31,13 @@ _QDISC_FUNCTION = "__tcf_kfree_skb_list"
 # drops it: in 6.1 by the first of these functions, later by the second.
 _OF_NETEM = ("kfree_skb_list_reason", "netem_dequeue")
 _NO_REASON = "NOT_SPECIFIED"
+
+MANAGING_FUNCTIONS = (
+    *("__fq_codel_dequeue", "fq_codel_dequeue", "codel_qdisc_dequeue", "__codel_qdisc_dequeue"),
+    *("drop_func", "cake_dequeue", "pie_qdisc_enqueue", "fq_pie_qdisc_enqueue"),
+)
+"""The kernel's functions by which queue management drops packets when they leave, or arrive."""
+
 # tbf splits a packet of offload. If the queue takes no part, the parts are dropped for its reason,
 # and then the whole once more.
 _SPLITTING = "tbf_enqueue"
@@ -42,6 +49,7 @@ def is_of_qdisc(reason: str, function: str) -> bool:
     return (
         reason.startswith(_QDISC_REASONS)
         or function == _QDISC_FUNCTION
+        or function in MANAGING_FUNCTIONS
         or is_below_netem(reason, function)
     )
 

@@ -151,6 +151,8 @@ def _trim(readings: list[Reading]) -> list[Reading]:
     # A stream begins with a name of 37 bytes, which is no data yet.
     data = [i for i, r in enumerate(readings) if r.acked_bytes > DEFAULT_MSS_BYTES]
     ended = next(i for i, r in enumerate(readings) if r.acked_bytes == last)
+    # What was in flight and never acknowledged is data that waited.
+    ended = max([ended, *(i for i, r in enumerate(readings) if r.timed_out and i > ended)])
     begun = max(0, data[0] - 1) if data else 0
     return readings[begun : ended + 1]
 
@@ -338,10 +340,10 @@ def _limit(row: Second, link: Link, known: Known, *, was_cut: bool, was_started:
         return Limit.BOTTLENECK
     if was_cut and row.bps == 0:
         return Limit.TIMEOUT
+    if was_cut and not known.model_based:
+        return Limit.LOSS
     if known.model_based:
         return Limit.MODEL if was_started else Limit.START_UP
-    if was_cut:
-        return Limit.LOSS
     if not was_started or in_flight_bytes >= _OPEN * row.cwnd_bytes:
         return Limit.START_UP
     return minimum or Limit.UNKNOWN

@@ -12,10 +12,10 @@ from longfat.model.flow_path import (
     NotUnderstoodError,
     flow_interfaces,
     interface_lines,
-    path_interfaces,
     sender_and_receiver,
     shaping,
 )
+from longfat.model.flow_path.flow_path import path_interfaces
 from longfat.model.flow_path.installed_path import total_rate
 from longfat.model.traffic import Bulk, Cbr
 

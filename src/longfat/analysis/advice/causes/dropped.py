@@ -11,6 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import (
     FRAME_BYTES,
     Line,
@@ -92,6 +93,10 @@ _ADVICE = {
 
 # Which share of the lost packets has to have a cause for it to be named.
 _NAMED = 0.1
+# A flow of which this share is lost, or that waits this share of its time, gets nothing done.
+_DEAD = 0.3
+# Losses at one moment cut the window once, however many they are.
+_AT_ONCE = 0.02
 # A share of the flow's packets that TCP does not notice.
 _NO_MATTER = 1e-5
 
@@ -130,13 +135,12 @@ def dropped_packets(evidence: FlowEvidence, *, share: float) -> Iterator[Finding
         share: the share of its time in which losses may have held it back.
     """
     groups = group_losses(evidence.losses)
-    total = sum(group.packets for group in groups)
-    for group in groups:
-        part = group.packets / total
-        fatal = group.cause in _FATAL.values()
-        if not fatal and (part < _NAMED or evidence.lost_share < _NO_MATTER):
-            continue
-        if fatal and share == 0:
+    weights = [_weight(group, duration_s=evidence.duration_s) for group in groups]
+    is_dead = evidence.lost_share > _DEAD or evidence.share_of(Limit.TIMEOUT) > _DEAD
+    for group, weight in zip(groups, weights, strict=True):
+        part = weight / sum(weights)
+        fatal = is_dead and group.cause in _FATAL.values()
+        if not share or (not fatal and (part < _NAMED or evidence.lost_share < _NO_MATTER)):
             continue
         cause = group.cause
         if cause is RootCause.SHORT_QUEUE and not _is_short(evidence, group.first):
@@ -147,6 +151,13 @@ def dropped_packets(evidence: FlowEvidence, *, share: float) -> Iterator[Finding
             sentence=_sentence(evidence, group, cause),
             remedy=_remedy(evidence, group, cause),
         )
+
+
+def _weight(group: _Dropped, *, duration_s: float) -> float:
+    """Return how much losses matter: many over the whole time more than many at once."""
+    first_s = min(loss.first_s for loss in group.losses)
+    last_s = max(loss.last_s for loss in group.losses)
+    return group.packets * (_AT_ONCE + (last_s - first_s) / duration_s)
 
 
 def describe(losses: Sequence[Loss]) -> str:
@@ -178,57 +189,42 @@ def _is_short(evidence: FlowEvidence, loss: Loss) -> bool:
     return limit is None or limit < bdp_bytes
 
 
+_SENTENCES = {
+    RootCause.POLICER: "A policer drops what passes its rate{rate}: {lost} were lost, in bursts "
+    "and without a queue that would delay them first, so {congestion} does not settle.",
+    RootCause.MTU_BLACK_HOLE: "Full-size packets of {name} do not get through: {lost} were larger "
+    "than the next link's MTU, and no ICMP message came back.",
+    RootCause.SHORT_QUEUE: "The queue is too short: {lost} were lost ({share} of all) as it was "
+    "full, and {congestion} cuts its window before the path is full.",
+    RootCause.START_UP: "Slow start overran the queue: {lost} were lost, and the window of "
+    "{congestion} was still growing back.",
+    RootCause.EARLY_DROPS: "Queue management drops too early for this path: {lost} were dropped "
+    "before the queue was full, and {congestion} needs a queue that holds more.",
+    RootCause.RANDOM_LOSS: "The path loses at random: {lost}, {share} of all, and each loss cuts "
+    "the window of {congestion}.",
+    RootCause.CORRUPTION: "Packets arrive corrupted: {lost}, {share} of all, were dropped for "
+    "that, and {congestion} takes each for a sign of a full queue.",
+    RootCause.NETEM_LIMIT: "netem's limit drops: {lost} were lost, since it holds as many packets "
+    "as its limit allows, those that it delays included.",
+    RootCause.OUTAGE: "A link was down, or its queue was replaced: {lost} were lost there, from "
+    "{first_s:.3g} to {last_s:.3g} s.",
+}
+
+
 def _sentence(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> str:
-    name, congestion = evidence.flow.name, evidence.congestion
-    lost = describe(group.losses)
-    share = format_quantity(evidence.lost_share, Unit.FRACTION)
-    match cause:
-        case RootCause.POLICER:
-            rate = evidence.rate_text if evidence.is_policed else ""
-            limit = f" to {rate}" if rate else ""
-            return (
-                f"A policer drops what passes its rate: {lost} were lost, in bursts and without a "
-                f"queue that would delay them first, so {congestion} does not settle{limit}."
-            )
-        case RootCause.MTU_BLACK_HOLE:
-            return (
-                f"Full-size packets of {name} do not get through: {lost} were larger than the "
-                "next link's MTU, and no ICMP message came back."
-            )
-        case RootCause.SHORT_QUEUE:
-            return (
-                f"The queue is too short: {lost} were lost ({share} of all) as it was full, and "
-                f"{congestion} cuts its window before the path is full."
-            )
-        case RootCause.START_UP:
-            return (
-                f"Slow start overran the queue: {lost} were lost at once, and the window of "
-                f"{congestion} was still growing back."
-            )
-        case RootCause.EARLY_DROPS:
-            return (
-                f"Queue management drops too early for this path: {lost} were dropped before the "
-                f"queue was full, and {congestion} needs a queue that holds more."
-            )
-        case RootCause.RANDOM_LOSS:
-            return f"The path loses at random: {lost}, {share} of all, and each cuts {congestion}."
-        case RootCause.CORRUPTION:
-            return f"Packets arrive corrupted: {lost}, {share} of all, were dropped for that."
-        case RootCause.NETEM_LIMIT:
-            return (
-                f"netem's limit drops: {lost} were lost, since it holds as many packets as its "
-                "limit allows, those that it delays included."
-            )
-        case RootCause.OUTAGE:
-            return (
-                f"A link was down: {lost} were lost there, from {group.first.first_s:.3g} to "
-                f"{group.first.last_s:.3g} s."
-            )
-        case _:
-            return (
-                f"{lost} were lost: {group.first.explanation[0].lower()}"
-                + (group.first.explanation[1:])
-            )
+    first = group.first
+    explanation = f"{first.explanation[0].lower()}{first.explanation[1:]}"
+    rate = f" of {evidence.rate_text}" if evidence.is_policed else ""
+    return _SENTENCES.get(cause, "{lost} were lost: {explanation}").format(
+        name=evidence.flow.name,
+        congestion=evidence.congestion,
+        lost=describe(group.losses),
+        share=format_quantity(evidence.lost_share, Unit.FRACTION),
+        rate=rate,
+        first_s=first.first_s,
+        last_s=first.last_s,
+        explanation=explanation,
+    )
 
 
 def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recommendation:
