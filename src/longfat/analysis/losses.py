@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import InputError
 from longfat.execution.compile import server_ports
+from longfat.guest.counters import CONNECTION_TABLE
 from longfat.guest.drops import MANAGING_FUNCTIONS, is_below_netem, is_of_qdisc
 from longfat.model.flow_path import sender_and_receiver
 from longfat.model.flow_path.installed import last_snapshot
@@ -224,7 +225,7 @@ def losses(run: Run, flow: str | None = None) -> tuple[Loss, ...]:
         raise InputError(
             f"{run.folder}: no flow {flow!r} in this run; its flows: {', '.join(names) or 'none'}"
         )
-    flows = _FlowsByAddress(run)
+    flows = _Surroundings(run)
     installed = None if run.installed is None else last_snapshot(run.installed)
     sums: dict[tuple[Any, ...], Loss] = {}
     for drop in run.drops:
@@ -252,7 +253,7 @@ def _sum(first: Loss, second: Loss) -> Loss:
 def _loss(
     drop: PacketDrop,
     qdiscs: Sequence[QdiscDrops],
-    flows: _FlowsByAddress,
+    flows: _Surroundings,
     installed: Snapshot | None,
 ) -> Loss:
     flow, is_backward = flows.of(drop)
@@ -265,6 +266,8 @@ def _loss(
         qdisc = ", ".join(f"{each.kind} {each.handle}" for each in dropping)
         interface = installed and installed.interface(drop.node, drop.interface)
         cause = _cause_at_qdiscs(drop, dropping, interface)
+    if cause is Cause.FIREWALL and drop.node in flows.nodes_with_full_table:
+        cause = Cause.CONNECTION_TABLE
     return Loss(
         node=drop.node,
         interface=drop.interface,
@@ -341,7 +344,7 @@ def _cause_at_full_queue(
     return Cause.QUEUE_FULL
 
 
-class _FlowsByAddress:
+class _Surroundings:
     """The flows of a run, found by the addresses and ports of packets."""
 
     def __init__(self, run: Run) -> None:
@@ -351,6 +354,9 @@ class _FlowsByAddress:
             address: host.name
             for host in network.hosts
             for address in sorted(target_addresses(network, host.name))
+        }
+        self.nodes_with_full_table = {
+            each.node for each in run.counts if each.name == CONNECTION_TABLE
         }
         self._flows: Mapping[frozenset[str], list[Flow]] = defaultdict(list)
         for flow in run.case.flows:

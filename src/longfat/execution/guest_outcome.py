@@ -10,7 +10,7 @@ from longfat.errors import MachineError
 from longfat.execution.compile import server_ports
 from longfat.execution.installed_outcome import read_installed
 from longfat.execution.runs import EventTime, FlowFailure, FlowTime, GuestReport
-from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
+from longfat.execution.runs.packet_drops import NodeCount, PacketDrop, QdiscDrops
 from longfat.execution.runs.run import OUTCOME
 from longfat.model.flow_path.installed import InstalledNode
 from longfat.model.timeline import timeline
@@ -87,6 +87,7 @@ class GuestOutcome:
             the end of the traffic.
         drops: what the kernel dropped while traffic played; None if it does not count that.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
+        counts: counters of nodes that grew while traffic played.
         installed: what the kernel had installed, from a file of its own; None without one.
     """
 
@@ -98,6 +99,7 @@ class GuestOutcome:
     event_times: tuple[float | None, ...] = ()
     drops: tuple[PacketDrop, ...] | None = None
     qdiscs: tuple[QdiscDrops, ...] = ()
+    counts: tuple[NodeCount, ...] = ()
     installed: tuple[InstalledNode, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -134,6 +136,7 @@ class GuestOutcome:
             event_times=tuple(sorted(times, key=lambda time: time.at_s)),
             drops=self.drops,
             qdiscs=self.qdiscs,
+            counts=self.counts,
             installed=self.installed,
         )
 

@@ -13,6 +13,7 @@ import time
 
 from longfat.guest import drops, system
 from longfat.guest.batches import meet_neighbours, run_batch
+from longfat.guest.counters import Counters, counted_nodes
 from longfat.guest.installed import Installed
 from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
@@ -110,6 +111,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
                     on_change=installed.changed,
                 )
             _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
+            counters = Counters(counted_nodes(job["flows"], names), nodes=nodes)
             drops.begin()
             system.renew_random_numbers()
             player = Player(
@@ -125,6 +127,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
             traffic |= player.play()
             installed.finish()
             traffic |= drops.read(names=names, nodes=nodes, start_s=start_s)
+            traffic["counts"] = counters.growth()
             if events is not None:
                 traffic["event_times"] = events.times_s
             # Read at the end: a clock read costs virtual time.

@@ -11,12 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.applications import APPLICATIONS, examine_application
-from longfat.analysis.advice.causes.dropped import dropped_packets, lost_without_window
+from longfat.analysis.advice.causes.dropped import (
+    dropped_packets,
+    group_losses,
+    lost_without_window,
+)
+from longfat.analysis.advice.causes.marks import missing_marks
 from longfat.analysis.advice.causes.queues import crowded_out, full_link, model, way_back
 from longfat.analysis.advice.causes.waiting import (
     application,
+    listen_queue,
     outages,
     reordering,
+    small_writes,
     start_up,
     timeouts,
     unknown,
@@ -28,12 +35,16 @@ from longfat.analysis.advice.limits import Limit, Span, spans
 from longfat.analysis.advice.recommendation import Recommendation
 from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.analysis.losses import losses
+from longfat.analysis.timeseries.sources import tcp_samples
 from longfat.common.extras import lazy
 from longfat.errors import InputError, MachineError
 from longfat.model.flow_path import sender_and_receiver
 from longfat.model.flow_path.setting_warnings import ECN_CONTROLS
+from longfat.model.metric import Unit
+from longfat.model.probes import Tcp
 from longfat.model.probes.tcp_sockets import ACCURATE_ECN, CLASSIC_ECN
 from longfat.model.traffic import Bulk
+from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,7 +126,8 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
         for each in run.case.flows
         if isinstance(each, (Bulk, *APPLICATIONS))
         or each.name in run.flow_failures
-        or _lost(run, each)
+        or group_losses(_lost(run, each))
+        or tcp_samples(run, each) is not None
     ]
     names = ", ".join(each.name for each in found)
     if flow is not None:
@@ -156,7 +168,7 @@ def _limits_of(run: Run, flow: Flow) -> Diagnosis:
         if isinstance(flow, APPLICATIONS):
             return _application(run, flow)
         if not isinstance(flow, Bulk):
-            return _losing(run, flow)
+            return _losing(run, flow) if tcp_samples(run, flow) is None else _tcp(run, flow)
         return _udp(run, flow) if flow.udp else _tcp(run, flow)
     except MachineError as error:
         raise InputError(f"{run.folder}: flow {flow.name!r}: {error}") from None
@@ -194,6 +206,20 @@ def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
     )
 
 
+def _unseen(run: Run, flow: Flow) -> Diagnosis:
+    """Return what is known of a flow that was not sampled while its data was on the way."""
+    diagnosis = _losing(run, flow)
+    every_s = min((probe.every_s for probe in run.case.probes_of(Tcp, target=flow.name)), default=0)
+    words = (
+        f"it was over before a second sample: let its tcp probe sample more often than every "
+        f"{format_quantity(every_s, Unit.SECONDS)}."
+        if every_s
+        else "add a tcp probe."
+    )
+    note = f"No data of {flow.name} was seen, so what limited its rate is not known: {words}"
+    return dataclasses.replace(diagnosis, notes=(note,))
+
+
 def _losing(run: Run, flow: Flow) -> Diagnosis:
     """Return what made a flow lose packets of which nothing else is known, such as a ping."""
     share = run.metrics.get(f"{flow.name}.loss", 0.0)
@@ -210,15 +236,16 @@ def _losing(run: Run, flow: Flow) -> Diagnosis:
     )
 
 
-def _tcp(run: Run, flow: Bulk) -> Diagnosis:
+def _tcp(run: Run, flow: Flow) -> Diagnosis:
     evidence = collect_evidence(run, flow)
     if not evidence.slices:
-        raise InputError(f"{run.folder}: no data of the flow {flow.name!r} was seen")
+        return _unseen(run, flow)
     seconds = evidence.seconds
     limit = next(iter(seconds))
     causes = _findings(evidence)
     origin_s = evidence.slices[0].start_s
-    streams = f"{flow.parallel} streams" if flow.parallel > 1 else "1 stream"
+    streams = f"{evidence.streams} streams" if evidence.streams > 1 else "1 stream"
+    streams = streams if isinstance(flow, Bulk) else flow.tool
     return Diagnosis(
         flow=flow.name,
         title=f"{evidence.sender} -> {evidence.receiver}, {streams}, {evidence.congestion}",
@@ -275,16 +302,20 @@ def _findings(evidence: FlowEvidence) -> tuple[Finding, ...]:
     rest = max(0.0, rest - sum(outage.share for outage in evidence.outages))
     if rest < _NO_MATTER:
         rest = 0.0
-    network = list(way_back(evidence, share=rest))
+    network = [*missing_marks(evidence), *listen_queue(evidence, share=rest)]
+    network += way_back(evidence, share=rest)
     if not network:
         network = [
+            *small_writes(evidence, share=rest),
             *crowded_out(evidence, share=rest),
             *dropped_packets(evidence, share=rest),
             *reordering(evidence, share=rest),
         ]
-        if not any(finding.share >= waited / 2 for finding in network if _explains(finding)):
+        explained = [*claimed, *network]
+        if not any(finding.share >= waited / 2 for finding in explained if _explains(finding)):
             network += timeouts(evidence)
-    full = full_link(evidence) if not network or evidence.share_of(Limit.BOTTLENECK) else ()
+    is_full = not network or evidence.share_of(Limit.BOTTLENECK) > 0
+    full = full_link(evidence, rest=rest) if is_full else ()
     found = [*claimed, *network, *full]
     covered = max((finding.share for finding in [*network, *found[len(claimed) :]]), default=0.0)
     if covered < rest / 2:
@@ -294,7 +325,10 @@ def _findings(evidence: FlowEvidence) -> tuple[Finding, ...]:
 
 def _explains(finding: Finding) -> bool:
     """Return whether a finding explains timeouts: they are no cause of their own then."""
-    return finding.cause not in (RootCause.SHORT_QUEUE, RootCause.START_UP)
+    return finding.cause not in (
+        *(RootCause.SHORT_QUEUE, RootCause.START_UP, RootCause.APPLICATION),
+        *(RootCause.RECEIVE_WINDOW, RootCause.SEND_BUFFER, RootCause.MODEL),
+    )
 
 
 def _rank(finding: Finding) -> tuple[bool, float]:

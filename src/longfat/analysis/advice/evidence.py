@@ -90,9 +90,9 @@ def find_bottleneck(run: Run, flow: Flow) -> tuple[Bottleneck | None, str]:
     return None, "no set-up line limits a rate on the path"
 
 
-def congestion_control(run: Run, flow: Bulk) -> str:
+def congestion_control(run: Run, flow: Flow) -> str:
     """Return a flow's congestion control: its own, its host's, or the kernel's default."""
-    if flow.congestion is not None:
+    if isinstance(flow, Bulk) and flow.congestion is not None:
         return flow.congestion
     sender, _ = sender_and_receiver(flow)
     try:

@@ -116,7 +116,7 @@ def facts(evidence: FlowEvidence) -> tuple[Fact, ...]:
         )
         if own is not None and rtt_s:
             beside = "throughput x RTT"
-            in_flight = own * rtt_s / 8 / evidence.flow.parallel
+            in_flight = own * rtt_s / 8 / evidence.streams
             found.put("mean_in_flight_bytes", "in flight", in_flight, Unit.BYTES, beside=beside)
     found.put("retransmits", "retransmissions", evidence.metric("retransmits"), Unit.COUNT)
     if (ecn := evidence.ecn) is not None:

@@ -27,15 +27,17 @@ from longfat.model.flow_path import (
     idle_rtt,
     sender_and_receiver,
 )
+from longfat.model.flow_path.installed import first_snapshot
 from longfat.model.metric import Unit
 from longfat.model.probes import Tcp
 from longfat.model.probes.samples import growth, weights
 from longfat.model.probes.tcp import ecn_counts
+from longfat.model.traffic import Bulk
 from longfat.model.units import format_quantity
 from longfat.theory import bdp, buffers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
     from longfat.model.flow_path import Bottleneck
     from longfat.model.probes.tcp import EcnCounts
-    from longfat.model.traffic import Bulk, Flow
+    from longfat.model.traffic import Flow
 else:
     np = lazy("numpy")
     pa = lazy("pyarrow")
@@ -104,10 +106,12 @@ class FlowEvidence:
         back_losses: what it lost on the way back, likewise.
         sent_packets: about how many packets it sent.
         outages: when a link was down while it ran.
+        receiver_table: what the tcp probe saw at its receiving end; None without one.
+        sampled: metrics from the probe's samples, of a flow whose tool reports none.
     """
 
     run: Run
-    flow: Bulk
+    flow: Flow
     sender: str
     receiver: str
     congestion: str
@@ -128,6 +132,8 @@ class FlowEvidence:
     back_losses: tuple[Loss, ...]
     sent_packets: float
     outages: tuple[Outage, ...]
+    receiver_table: pa.Table | None
+    sampled: Mapping[str, float]
 
     @property
     def measured(self) -> bool:
@@ -147,6 +153,21 @@ class FlowEvidence:
     def share_of(self, limit: Limit) -> float:
         """Return the share of its time in which a limit held it back, 0 to 1."""
         return self.seconds.get(limit, 0.0) / self.duration_s
+
+    @property
+    def streams(self) -> int:
+        """How many connections it has at a time."""
+        return self.flow.parallel if isinstance(self.flow, Bulk) else 1
+
+    @property
+    def socket_buffer_bytes(self) -> int | None:
+        """The socket buffer that it sets itself; None if it sets none, or that is not known."""
+        return self.flow.window_bytes if isinstance(self.flow, Bulk) else None
+
+    @property
+    def own_rate_bps(self) -> float | None:
+        """The rate that each of its streams keeps to; None if it keeps to none."""
+        return self.flow.rate_bps if isinstance(self.flow, Bulk) else None
 
     @property
     def probably(self) -> str:
@@ -199,6 +220,14 @@ class FlowEvidence:
         return bool(pc.all(self.table["window_scaling"]).as_py())
 
     @property
+    def duplicates(self) -> int | None:
+        """How many segments the receiver reported to have come twice; None if it is not known."""
+        if self.table is None or self.table["dsack_packets"].null_count:
+            return None
+        counts = self.table.group_by("stream").aggregate([("dsack_packets", "max")])
+        return int(pc.sum(counts["dsack_packets_max"]).as_py())
+
+    @property
     def standing_share(self) -> float:
         """The share of its time in which a queue stood somewhere on the way, 0 to 1.
 
@@ -216,7 +245,18 @@ class FlowEvidence:
                 standing_s += part.end_s - part.start_s
         return standing_s / self.duration_s
 
-    def control_of(self, flow: Bulk) -> str:
+    def sysctl(self, host: str, name: str) -> str | None:
+        """Return a sysctl of a host at the traffic's start, as text; None if it is not known."""
+        if self.run.installed is None:
+            return None
+        return first_snapshot(self.run.installed).sysctl(host, name)
+
+    def counted(self, host: str, name: str) -> int:
+        """Return by how much a counter of a host grew, see `longfat.guest.counters`."""
+        counts = self.run.counts
+        return sum(each.count for each in counts if (each.node, each.name) == (host, name))
+
+    def control_of(self, flow: Flow) -> str:
         """Return the congestion control of another flow of the run."""
         return congestion_control(self.run, flow)
 
@@ -247,7 +287,7 @@ class FlowEvidence:
 
     def metric(self, name: str) -> float | None:
         """Return a metric of the flow, such as `receiver_bps`."""
-        return self.run.metrics.get(f"{self.flow.name}.{name}")
+        return self.run.metrics.get(f"{self.flow.name}.{name}", self.sampled.get(name))
 
     def clock(self, name: str) -> tuple[float, float] | None:
         """Return the seconds of one of the kernel's clocks, and the busy ones, over all streams.
@@ -297,7 +337,7 @@ class FlowEvidence:
         return numbers if numbers is not None and len(numbers) == 3 else None
 
 
-def collect_evidence(run: Run, flow: Bulk) -> FlowEvidence:
+def collect_evidence(run: Run, flow: Flow) -> FlowEvidence:
     """Return the evidence on a TCP flow.
 
     Args:
@@ -319,6 +359,8 @@ def collect_evidence(run: Run, flow: Bulk) -> FlowEvidence:
     rtt_s = _rtt_s(run, flow)
     if table is not None:
         slices = _measured(table, use, mss_bytes, model_based=congestion in MODEL_BASED)
+    elif not isinstance(flow, Bulk):
+        slices = ()
     else:
         slices = inferred_slices(run, flow, use, mss_bytes=mss_bytes, congestion=congestion)
     start_s, end_s = (slices[0].start_s, slices[-1].end_s) if slices else (0.0, 0.0)
@@ -326,7 +368,9 @@ def collect_evidence(run: Run, flow: Bulk) -> FlowEvidence:
     sender, receiver = sender_and_receiver(flow)
     lost = losses(run, flow.name) if run.drops is not None else ()
     forward = tuple(loss for loss in lost if loss.cause.is_loss and not loss.is_backward)
-    arrived = run.metrics.get(f"{flow.name}.receiver_bps", 0.0) * (end_s - start_s) / 8 / mss_bytes
+    sampled = {} if table is None or isinstance(flow, Bulk) else _sampled(table, slices)
+    goodput_bps = run.metrics.get(f"{flow.name}.receiver_bps", sampled.get("receiver_bps", 0.0))
+    arrived = goodput_bps * (end_s - start_s) / 8 / mss_bytes
     return FlowEvidence(
         run=run,
         flow=flow,
@@ -345,15 +389,30 @@ def collect_evidence(run: Run, flow: Bulk) -> FlowEvidence:
         rivals=use.rivals,
         others=flows_across(run, flow, slowest.interface) if slowest else (),
         unknown_load_bps=0.0,
-        back=way_back(run, flow, mss_bytes=mss_bytes),
+        back=way_back(run, flow, goodput_bps=goodput_bps, mss_bytes=mss_bytes),
         losses=forward,
         back_losses=tuple(loss for loss in lost if loss.cause.is_loss and loss.is_backward),
         sent_packets=arrived + sum(loss.packets for loss in forward),
         outages=outages(run, flow, slices, lost, rtt_s=rtt_s),
+        receiver_table=tcp_samples(run, flow, "receiver"),
+        sampled=sampled,
     )
 
 
-def _rtt_s(run: Run, flow: Bulk) -> float | None:
+def _sampled(table: pa.Table, slices: Sequence[Slice]) -> dict[str, float]:
+    """Return from samples what a tool of bulk traffic would report."""
+    ends = table.group_by("stream").aggregate([("bytes_acked", "max"), ("retransmits", "max")])
+    time_s = slices[-1].end_s - slices[0].start_s if slices else 0.0
+    if not time_s:
+        return {}
+    return {
+        "receiver_bps": pc.sum(ends["bytes_acked_max"]).as_py() * 8 / time_s,
+        "retransmits": float(pc.sum(ends["retransmits_max"]).as_py()),
+        "mean_rtt_s": pc.mean(table["rtt_s"]).as_py(),
+    }
+
+
+def _rtt_s(run: Run, flow: Flow) -> float | None:
     try:
         rtt_s, _ = idle_rtt(run.case, flow, run.metrics, installed=run.installed)
     except NotUnderstoodError:
@@ -375,7 +434,7 @@ def _measured(
 
 
 def _queue(
-    run: Run, flow: Bulk, slowest: Bottleneck, start_s: float, end_s: float
+    run: Run, flow: Flow, slowest: Bottleneck, start_s: float, end_s: float
 ) -> QueueSeen | None:
     table = queue_table(run, slowest.interface)
     if table is None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.limits import Link
-from longfat.analysis.timeseries.sources import in_run_time
+from longfat.analysis.timeseries.sources import in_run_time, tcp_samples
 from longfat.common.extras import lazy
 from longfat.model.flow_path import NotUnderstoodError, flow_interfaces
 from longfat.model.flow_path.rates import interface_rates
@@ -72,8 +72,8 @@ class Curve:
 def queue_table(run: Run, interface: str) -> pa.Table | None:
     """Return what a queue probe saw of an interface's queue; None where none looked.
 
-    The queue is the first discipline from the root down that is no netem,
-    whose backlog is what is on the line.
+    The queue is the discipline that sent the most, of several the first from the root down; but
+    netem is none, whose backlog is what is on the line.
 
     Raises:
         InputError: the probe's file is missing or broken.
@@ -84,20 +84,27 @@ def queue_table(run: Run, interface: str) -> pa.Table | None:
         here = pc.equal(table["interface"].cast("string"), interface)
         shapers = table.filter(pc.and_(here, pc.not_equal(kinds, "netem")))
         if shapers.num_rows:
-            first = shapers["handle"].cast("string")[0]
-            return shapers.filter(pc.equal(shapers["handle"].cast("string"), first))
+            sent: dict[str, int] = {}
+            handles = shapers["handle"].cast("string").to_pylist()
+            for handle, count in zip(handles, shapers["sent_bytes"].to_pylist(), strict=True):
+                sent[handle] = max(sent.get(handle, 0), count)
+            busiest = max(sent, key=sent.__getitem__)
+            return shapers.filter(pc.equal(shapers["handle"].cast("string"), busiest))
     return None
 
 
-def received_curve(run: Run, flow: Bulk) -> Curve:
+def received_curve(run: Run, flow: Flow) -> Curve:
     """Return the payload bytes of a flow over time, from the rows of its receiving end.
 
-    The sending end's rows count what went into the socket's buffer.
+    The sending end's rows count what went into the socket's buffer. Of a flow without rows it is
+    what its tcp probe saw to be acknowledged.
 
     Raises:
         MachineError: its report cannot be read.
         InputError: it reports an error.
     """
+    if not isinstance(flow, Bulk):
+        return _acknowledged_curve(run, flow)
     began_s = run.flow_times[flow.name].start_s
     # Streams have rows of their own: each changes the slope at its two edges.
     slopes: dict[float, float] = {}
@@ -123,6 +130,23 @@ def _datagrams_curve(run: Run, flow: Cbr) -> Curve:
     return Curve((times.start_s, times.end_s), (0.0, arrived))
 
 
+def _acknowledged_curve(run: Run, flow: Flow) -> Curve:
+    table = tcp_samples(run, flow)
+    if table is None:
+        return Curve((), ())
+    times_s: list[float] = []
+    counts: list[float] = []
+    acked: dict[int, float] = {}
+    for row in table.sort_by([("time_s", "ascending")]).to_pylist():
+        acked[row["stream"]] = row["bytes_acked"]
+        if times_s and times_s[-1] == row["time_s"]:
+            counts[-1] = sum(acked.values())
+        else:
+            times_s.append(row["time_s"])
+            counts.append(sum(acked.values()))
+    return Curve(tuple(times_s), tuple(counts))
+
+
 class LinkUse:
     """What the bottleneck link of a flow carried, and how much of it was the flow's own.
 
@@ -135,7 +159,7 @@ class LinkUse:
         InputError, MachineError: a file of the run is missing or broken.
     """
 
-    def __init__(self, run: Run, flow: Bulk, slowest: Bottleneck | None) -> None:
+    def __init__(self, run: Run, flow: Flow, slowest: Bottleneck | None) -> None:
         self._rates = [] if slowest is None else link_rates(run, slowest)
         self.rivals = 0
         self._own = received_curve(run, flow)

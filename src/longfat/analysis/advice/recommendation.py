@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.limits import MODEL_BASED, Limit
 from longfat.model.metric import Unit
+from longfat.model.traffic import Bulk
 from longfat.model.units import format_quantity
 from longfat.theory import bdp, buffers
 
@@ -62,7 +63,7 @@ def larger_buffers(evidence: FlowEvidence, limit: Limit) -> Recommendation:
         evidence: the flow.
         limit: which of both.
     """
-    if evidence.flow.window_bytes is not None:
+    if evidence.socket_buffer_bytes is not None:
         return Recommendation(
             words="The flow sets a socket buffer of its own (window), and so switches off the "
             "kernel's tuning: leave it out, or make it as large as the path needs."
@@ -102,7 +103,7 @@ def needed_buffer_bytes(evidence: FlowEvidence) -> tuple[int, str] | None:
     whole = evidence.bdp_bytes
     if whole is None or evidence.rtt_s is None:
         return None
-    streams = evidence.flow.parallel
+    streams = evidence.streams
     size = math.ceil(bdp.buffer_needed_bytes(whole / streams))
     rate, rtt = evidence.rate_text, format_quantity(evidence.rtt_s, Unit.SECONDS)
     each = f" / {streams} streams" if streams > 1 else ""
@@ -112,9 +113,9 @@ def needed_buffer_bytes(evidence: FlowEvidence) -> tuple[int, str] | None:
 def more_streams(evidence: FlowEvidence) -> Line | None:
     """Return the line with as many streams as fill the path; None if that is not known."""
     own, rate_bps = evidence.metric("receiver_bps"), evidence.rate_bps
-    if rate_bps is None or not own:
+    if rate_bps is None or not own or not isinstance(evidence.flow, Bulk):
         return None
-    per_stream_bps = own / evidence.flow.parallel
+    per_stream_bps = own / evidence.streams
     got = format_quantity(per_stream_bps, Unit.BPS)
     return Line(
         node=STUDY,
@@ -128,7 +129,7 @@ def bbr_line(evidence: FlowEvidence) -> Line | None:
     if evidence.congestion in MODEL_BASED:
         return None
     why = "it sends at the rate that arrives, and takes no loss for a sign of a full queue"
-    if evidence.flow.congestion is not None:
+    if isinstance(evidence.flow, Bulk) and evidence.flow.congestion is not None:
         # The flow's own window takes precedence over the host's setting.
         return Line(node=STUDY, text="congestion: bbr", why=why)
     text = "sysctl -w net.ipv4.tcp_congestion_control=bbr"
@@ -147,7 +148,7 @@ def larger_queue(evidence: FlowEvidence) -> Line | None:
         return None
     if not rtt_s or slowest.queue.kind not in {"wire", "tbf", "bfifo"}:
         return None
-    streams = evidence.flow.parallel + evidence.rivals
+    streams = evidence.streams + evidence.rivals
     wanted = math.ceil(buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s, flows=streams))
     if slowest.queue.limit_bytes >= wanted:
         return None

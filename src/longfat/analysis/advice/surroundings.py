@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.analysis.advice.link import HEADERS_BYTES
+from longfat.analysis.advice.link import HEADERS_BYTES, received_curve
 from longfat.analysis.losses import Cause
 from longfat.model.flow_path import (
     NotUnderstoodError,
@@ -50,12 +50,14 @@ class WayBack:
     """The interface on the way back that is used the most.
 
     Attributes:
+        node: its node.
         interface: the interface.
         rate_bps: its rate.
         use: which share of the rate the acknowledgements and other flows take.
         others: the other flows whose data crosses it.
     """
 
+    node: str
     interface: str
     rate_bps: float
     use: float
@@ -112,22 +114,23 @@ def offered_bps(run: Run, flow: Flow) -> float | None:
     return None
 
 
-def way_back(run: Run, flow: Bulk, *, mss_bytes: float) -> WayBack | None:
+def way_back(run: Run, flow: Flow, *, goodput_bps: float, mss_bytes: float) -> WayBack | None:
     """Return the interface on the way back that is used the most; None if none has a rate.
 
     Args:
         run: the run.
         flow: the flow.
+        goodput_bps: what it delivers.
         mss_bytes: the payload of its segments.
     """
-    goodput_bps = run.metrics.get(f"{flow.name}.receiver_bps", 0.0)
     acks_bps = goodput_bps / mss_bytes / _SEGMENTS_PER_ACK * HEADERS_BYTES
     ways = []
-    for interface, rate_bps in _rates_back(run, flow):
+    for node, interface, rate_bps in _rates_back(run, flow):
         others = flows_across(run, flow, interface)
         load_bps = acks_bps + sum(offered_bps(run, other) or 0.0 for other in others)
         ways.append(
             WayBack(
+                node=node,
                 interface=interface,
                 rate_bps=rate_bps,
                 use=load_bps / rate_bps,
@@ -137,21 +140,21 @@ def way_back(run: Run, flow: Bulk, *, mss_bytes: float) -> WayBack | None:
     return max(ways, key=lambda way: way.use, default=None)
 
 
-def _rates_back(run: Run, flow: Bulk) -> list[tuple[str, float]]:
-    """Return the interfaces on a flow's way back that have a rate, with it."""
+def _rates_back(run: Run, flow: Flow) -> list[tuple[str, str, float]]:
+    """Return the interfaces on a flow's way back that have a rate: node, name, rate."""
     if run.installed is not None:
         back = path_interfaces(run.case, flow, run.installed, is_back=True)
-        rates = [(interface.name, total_rate(interface)) for _, interface in back]
+        rates = [(node, interface.name, total_rate(interface)) for node, interface in back]
     else:
         rates = []
-        for _, name in flow_interfaces(run.case.network, flow, is_back=True) or ():
+        for node, name in flow_interfaces(run.case.network, flow, is_back=True) or ():
             with contextlib.suppress(NotUnderstoodError):
-                rates.append((name, shaping(interface_lines(run.case, name)).rate_bps))
-    return [(name, rate_bps) for name, rate_bps in rates if rate_bps]
+                rates.append((node, name, shaping(interface_lines(run.case, name)).rate_bps))
+    return [(node, name, rate_bps) for node, name, rate_bps in rates if rate_bps]
 
 
 def outages(
-    run: Run, flow: Bulk, slices: Sequence[Slice], losses: Sequence[Loss], *, rtt_s: float | None
+    run: Run, flow: Flow, slices: Sequence[Slice], losses: Sequence[Loss], *, rtt_s: float | None
 ) -> tuple[Outage, ...]:
     """Return when nothing of a flow came through and a link, a route or an event shows why.
 
@@ -173,10 +176,8 @@ def outages(
     return tuple(found)
 
 
-def _silences(run: Run, flow: Bulk, slices: Sequence[Slice]) -> list[tuple[float, float]]:
+def _silences(run: Run, flow: Flow, slices: Sequence[Slice]) -> list[tuple[float, float]]:
     """Return the stretches in which nearly nothing arrived, between arrivals."""
-    from longfat.analysis.advice.link import received_curve  # noqa: PLC0415
-
     curve = received_curve(run, flow)
     if not slices or not curve.counts or not curve.counts[-1]:
         return []

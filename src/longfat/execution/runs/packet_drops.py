@@ -53,6 +53,21 @@ class PacketDrop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeCount:
+    """What a node counted while traffic played.
+
+    Attributes:
+        node: the node.
+        name: the counter, such as `ListenOverflows` of Linux's TcpExt.
+        count: by how much it grew.
+    """
+
+    node: str
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QdiscDrops:
     """What a qdisc dropped since it was made, by its own counters.
 

@@ -15,7 +15,7 @@ from longfat.common.checksum import FILE_NAME, FileSum, file_damage, file_sum, s
 from longfat.common.decoding import Decoder, describe, read_bytes, read_json
 from longfat.common.extras import lazy
 from longfat.errors import InputError
-from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
+from longfat.execution.runs.packet_drops import NodeCount, PacketDrop, QdiscDrops
 from longfat.model.case import Case, digest_of
 from longfat.model.flow_path.installed import InstalledNode, to_json
 from longfat.model.parameter import ParameterValue
@@ -174,6 +174,7 @@ class Run:
         parameters: of a case of a grid, the values of its parameters.
         drops: what the kernel dropped while traffic played; None if it does not count that.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
+        counts: counters of nodes that grew while traffic played.
         installed: the qdiscs, classes, filters and sysctls that the kernel had at the traffic's
             start, and what differed later; None if they were not read.
     """
@@ -200,6 +201,7 @@ class Run:
     flow_failures: Mapping[str, FlowFailure] = field(default_factory=dict)
     drops: tuple[PacketDrop, ...] | None = None
     qdiscs: tuple[QdiscDrops, ...] = ()
+    counts: tuple[NodeCount, ...] = ()
     installed: tuple[InstalledNode, ...] | None = None
 
     def _repr_html_(self) -> str:
@@ -287,6 +289,9 @@ class Run:
                 name: asdict(failure) for name, failure in self.flow_failures.items()
             }
         drops, qdiscs = fields.pop("drops"), fields.pop("qdiscs")
+        counts = fields.pop("counts")
+        if counts:
+            fields["counts"] = [asdict(count) for count in counts]
         installed = fields.pop("installed")
         if installed is not None:
             fields["installed"] = to_json(installed)

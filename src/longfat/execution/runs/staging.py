@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from longfat.engine.kernel import Kernel
-    from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
+    from longfat.execution.runs.packet_drops import NodeCount, PacketDrop, QdiscDrops
     from longfat.model.case import Case
     from longfat.model.flow_path import FlowPath
     from longfat.model.flow_path.installed import InstalledNode
@@ -60,6 +60,7 @@ class GuestReport:
         event_times: when events happened, in the order of their times.
         drops: what the kernel dropped while traffic played; None if it does not count that.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
+        counts: counters of nodes that grew while traffic played.
         installed: what the kernel had installed; None if it was not read.
     """
 
@@ -70,6 +71,7 @@ class GuestReport:
     flow_failures: dict[str, FlowFailure] = field(default_factory=dict)
     drops: tuple[PacketDrop, ...] | None = None
     qdiscs: tuple[QdiscDrops, ...] = ()
+    counts: tuple[NodeCount, ...] = ()
     installed: tuple[InstalledNode, ...] | None = None
 
 
@@ -144,6 +146,7 @@ class Staged:
             flow_failures=failures,
             drops=report.drops,
             qdiscs=report.qdiscs,
+            counts=report.counts,
             installed=report.installed,
             epoch_s=report.epoch_s,
             virtual_s=report.virtual_s,

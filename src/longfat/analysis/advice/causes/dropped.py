@@ -11,6 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.analysis.advice.causes.lines import change_line
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import (
     FRAME_BYTES,
@@ -93,6 +94,8 @@ _ADVICE = {
 
 # Which share of the lost packets has to have a cause for it to be named.
 _NAMED = 0.1
+# Losses over more than this share of the time are not those of slow start alone.
+_SPREAD = 0.3
 # A flow of which this share is lost, or that waits this share of its time, gets nothing done.
 _DEAD = 0.3
 # Losses at one moment cut the window once, however many they are.
@@ -185,6 +188,9 @@ def _is_short(evidence: FlowEvidence, loss: Loss) -> bool:
     slowest, bdp_bytes = evidence.slowest, evidence.bdp_bytes
     if slowest is None or slowest.interface != loss.interface or bdp_bytes is None:
         return True
+    lost_s = loss.last_s - loss.first_s
+    if lost_s > _SPREAD * evidence.duration_s:
+        return True
     limit = slowest.queue.limit_bytes if slowest.queue else None
     return limit is None or limit < bdp_bytes
 
@@ -258,7 +264,8 @@ def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recomm
                 "avoid most of such losses, and a shorter RTT."
             )
         case _:
-            return Recommendation(words=words)
+            line = _changed(evidence, group.first)
+            return Recommendation(words=words, lines=(line,) if line is not None else ())
 
 
 def _shape_below(evidence: FlowEvidence) -> Recommendation:
@@ -274,13 +281,13 @@ def _shape_below(evidence: FlowEvidence) -> Recommendation:
     device = evidence.first_interface
     if device is None:
         return Recommendation(words=words + ".")
-    share = format_quantity(_BELOW_POLICER * rate_bps / evidence.flow.parallel, Unit.BPS)
+    share = format_quantity(_BELOW_POLICER * rate_bps / evidence.streams, Unit.BPS)
     line = Line(
         node=evidence.sender,
         text=f"tc qdisc replace dev {device} root fq maxrate "
-        f"{math.floor(_BELOW_POLICER * rate_bps / evidence.flow.parallel)}bit",
+        f"{math.floor(_BELOW_POLICER * rate_bps / evidence.streams)}bit",
         why=f"{_BELOW_POLICER * 100:.0f} % of {evidence.rate_text}"
-        + (f" / {evidence.flow.parallel} streams" if evidence.flow.parallel > 1 else "")
+        + (f" / {evidence.streams} streams" if evidence.streams > 1 else "")
         + f" = {share}",
     )
     return Recommendation(words=words + ".", lines=(line,))
@@ -318,6 +325,7 @@ def _longer_queue(evidence: FlowEvidence) -> Recommendation:
 def _later_drops(evidence: FlowEvidence, loss: Loss) -> Recommendation:
     words = f"Thresholds of {loss.qdisc or 'the queue'} that fit the path: "
     rtt_s, bdp_bytes = evidence.rtt_s, evidence.bdp_bytes
+    line = _changed(evidence, loss)
     kind = loss.qdisc.split(" ")[0]
     match kind:
         case "red" | "gred" | "sfq" | "choke":
@@ -331,7 +339,11 @@ def _later_drops(evidence: FlowEvidence, loss: Loss) -> Recommendation:
                 packet = format_quantity(packet_s, Unit.SECONDS)
                 words += f", never less than the time of a packet or two ({packet} each)"
             words += "."
-    return Recommendation(words=words)
+    return Recommendation(words=words, lines=(line,) if line is not None else ())
+
+
+def _changed(evidence: FlowEvidence, loss: Loss) -> Line | None:
+    return change_line(evidence.run, loss, rtt_s=evidence.rtt_s, rate_bps=evidence.rate_bps)
 
 
 def lost_without_window(losses: Sequence[Loss], *, name: str, share: float) -> tuple[Finding, ...]:

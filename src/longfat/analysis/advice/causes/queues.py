@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.analysis.advice.causes.lines import fair_queue_line
 from longfat.analysis.advice.limits import MODEL_BASED, Limit
-from longfat.analysis.advice.recommendation import Recommendation, bbr_line
+from longfat.analysis.advice.recommendation import Line, Recommendation, bbr_line
 from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.model.flow_path import idle_rtt
 from longfat.model.metric import Unit
@@ -35,10 +36,17 @@ _RTT_FACTOR = 1.5
 _BUSY = 0.8
 
 
-def full_link(evidence: FlowEvidence) -> Iterator[Finding]:
-    """Yield what a full bottleneck means for a flow."""
+def full_link(evidence: FlowEvidence, *, rest: float) -> Iterator[Finding]:
+    """Yield what a full bottleneck means for a flow.
+
+    Args:
+        evidence: the flow.
+        rest: the share of its time that neither a known link, the windows nor the application
+            claim.
+    """
     share = evidence.share_of(Limit.BOTTLENECK)
-    share = share or evidence.standing_share
+    # Where nothing limits by a rate that is known, a queue that stands shows a full link.
+    share = share or min(rest, evidence.standing_share)
     if not share:
         return
     if evidence.is_policed:
@@ -69,8 +77,8 @@ def full_link(evidence: FlowEvidence) -> Iterator[Finding]:
         return
     rate_bps = evidence.rate_bps
     if evidence.rivals and rate_bps is not None:
-        streams = evidence.flow.parallel + evidence.rivals
-        fair_bps = rate_bps * evidence.flow.parallel / streams
+        streams = evidence.streams + evidence.rivals
+        fair_bps = rate_bps * evidence.streams / streams
         if own < _UNEQUAL * fair_bps:
             yield _unequal(evidence, share=share, fair_bps=fair_bps)
             return
@@ -137,7 +145,8 @@ def _unresponsive(evidence: FlowEvidence, rivals: _Unyielding, *, share: float) 
         remedy=Recommendation(
             words="A queue for each flow (fq_codel, cake, or classes with a rate each) at "
             f"{slowest.interface if slowest else 'the bottleneck'} gives every flow its share; "
-            f"else {rivals.names} must send less."
+            f"else {rivals.names} must send less.",
+            lines=_fair_queue(evidence),
         ),
     )
 
@@ -159,6 +168,7 @@ def _unequal(evidence: FlowEvidence, *, share: float, fair_bps: float) -> Findin
         )
     why = f": {'; '.join(reasons)}" if reasons else ", since each loss cuts its window"
     line = bbr_line(evidence)
+    own_control = (line,) if line is not None and not controls else ()
     return Finding(
         cause=RootCause.UNEQUAL_SHARES,
         share=share,
@@ -168,7 +178,7 @@ def _unequal(evidence: FlowEvidence, *, share: float, fair_bps: float) -> Findin
             words="Nothing makes the link carry more. A queue for each flow (fq_codel, cake) at "
             f"{evidence.slowest.interface if evidence.slowest else 'the bottleneck'} makes the "
             "shares equal; another congestion control or more streams take more from the others.",
-            lines=(line,) if line is not None and not controls else (),
+            lines=(*_fair_queue(evidence), *own_control),
         ),
     )
 
@@ -207,7 +217,19 @@ def _alone(evidence: FlowEvidence, *, share: float) -> Finding:
             words = f"Nothing makes the link carry more; {shorter}"
         elif delay_s > _NOTED * evidence.rtt_s:
             words += f" {added[0].upper()}{added[1:]}: {shorter}"
-    return Finding(cause=cause, share=share, sentence=sentence, remedy=Recommendation(words=words))
+    lines = _fair_queue(evidence) if cause is RootCause.STANDING_QUEUE else ()
+    return Finding(
+        cause=cause,
+        share=share,
+        sentence=sentence,
+        remedy=Recommendation(words=words, lines=lines),
+    )
+
+
+def _fair_queue(evidence: FlowEvidence) -> tuple[Line, ...]:
+    slowest = evidence.slowest
+    line = slowest and fair_queue_line(evidence.run, slowest.node, slowest.interface)
+    return (line,) if line is not None else ()
 
 
 def _filled(evidence: FlowEvidence, share: float) -> str:
@@ -259,6 +281,7 @@ def way_back(evidence: FlowEvidence, *, share: float) -> Iterator[Finding]:
         if rtt is not None and evidence.rtt_s
         else ""
     )
+    line = fair_queue_line(evidence.run, back.node, back.interface)
     yield Finding(
         cause=RootCause.ACK_PATH,
         share=share,
@@ -266,7 +289,8 @@ def way_back(evidence: FlowEvidence, *, share: float) -> Iterator[Finding]:
         f"{format_quantity(back.rate_bps, Unit.BPS)}{others}{dropped}.{seen}",
         remedy=Recommendation(
             words=f"More rate at {back.interface}, or a queue for each flow there (fq_codel), so "
-            "that acknowledgements do not wait behind data; cake has `ack-filter` to send fewer."
+            "that acknowledgements do not wait behind data; cake has `ack-filter` to send fewer.",
+            lines=(line,) if line is not None else (),
         ),
     )
 

@@ -13,12 +13,19 @@ from longfat.model.units import format_quantity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyarrow as pa
+
     from longfat.analysis.advice.flow_evidence import FlowEvidence
 
 _MAX_UNSCALED_BYTES = 65_535
 # Retransmissions of which this share is of nothing that was lost are spurious.
 _SPURIOUS = 0.5
 _MIN_SPURIOUS = 10
+# The receiver reports what came twice (DSACK, RFC 2883); some reports are lost, or after the end.
+_REPORTED = 0.2
+# Of all samples, so many with data that is held back are a pattern.
+_HELD = 0.3
+_FEW_PACKETS = 4
 
 
 def windows(evidence: FlowEvidence) -> Iterator[Finding]:
@@ -75,8 +82,8 @@ def application(evidence: FlowEvidence) -> Iterator[Finding]:
     if not share:
         return
     words = "Nothing in the network: the program had nothing to send."
-    if evidence.flow.rate_bps is not None:
-        rate = format_quantity(evidence.flow.rate_bps, Unit.BPS)
+    if evidence.own_rate_bps is not None:
+        rate = format_quantity(evidence.own_rate_bps, Unit.BPS)
         words = (
             f"Nothing in the network: the flow keeps itself to {rate} a stream (rate). Leave that "
             "out to let it send as fast as it can."
@@ -88,6 +95,68 @@ def application(evidence: FlowEvidence) -> Iterator[Finding]:
         f"{_time(share)}: it had nothing to send.",
         remedy=Recommendation(words=words),
     )
+
+
+def small_writes(evidence: FlowEvidence, *, share: float) -> Iterator[Finding]:
+    """Yield that small writes wait for acknowledgements, which the other end delays.
+
+    Nagle's algorithm (RFC 896) keeps less than a segment back while anything is in flight; the
+    other end delays its acknowledgement by 40 ms or more (RFC 1122, 4.2.3.2) as it waits for more
+    data. In samples there is data that could be sent and is not, with window and buffer open.
+
+    Args:
+        evidence: the flow.
+        share: the share of its time that neither the link, the windows nor the application claim.
+    """
+    tables = [table for table in (evidence.table, evidence.receiver_table) if table is not None]
+    held = max((_held_back(table) for table in tables), default=0.0)
+    if held < _HELD or not share:
+        return
+    yield Finding(
+        cause=RootCause.SMALL_WRITES,
+        share=share,
+        sentence=f"Small writes of {evidence.flow.name} wait: in {held * 100:.0f} % of the samples "
+        "less than a segment was ready and kept back until the other end acknowledged what was "
+        "before, which it delays by 40 ms or more (Nagle's algorithm and delayed "
+        "acknowledgements).",
+        remedy=Recommendation(
+            words="Write a message at once, with one call (writev, or a buffered stream that is "
+            "flushed at its end), or set TCP_NODELAY at the writing socket."
+        ),
+    )
+
+
+def _held_back(table: pa.Table) -> float:
+    """Return the share of samples in which less than a segment waits behind few in flight."""
+    rows = table.select(["unsent_bytes", "in_flight_packets", "mss_bytes", "cwnd_packets"])
+    held = sum(
+        0 < row["unsent_bytes"] < row["mss_bytes"]
+        and 0 < row["in_flight_packets"] < min(_FEW_PACKETS, row["cwnd_packets"])
+        for row in rows.to_pylist()
+    )
+    return held / rows.num_rows if rows.num_rows else 0.0
+
+
+def listen_queue(evidence: FlowEvidence, *, share: float) -> Iterator[Finding]:
+    """Yield that connections waited, since the server's listen queue was full.
+
+    Args:
+        evidence: the flow.
+        share: the share of its time that neither the link, the windows nor the application claim.
+    """
+    server = evidence.flow.target
+    refused = evidence.counted(server, "ListenOverflows")
+    if refused and share:
+        yield Finding(
+            cause=RootCause.LISTEN_QUEUE,
+            share=share,
+            sentence=f"The listen queue of {server} was full: it ignored {refused:,} handshakes, "
+            "which are tried again after a second, and then after two, four and more.",
+            remedy=Recommendation(
+                words="A larger backlog in listen(), `net.core.somaxconn` at least as large, and a "
+                "server that accepts sooner."
+            ),
+        )
 
 
 def timeouts(evidence: FlowEvidence) -> Iterator[Finding]:
@@ -136,7 +205,10 @@ def reordering(evidence: FlowEvidence, *, share: float) -> Iterator[Finding]:
         return
     lost = sum(loss.packets for loss in evidence.losses)
     spurious = retransmits - lost
-    if spurious < _MIN_SPURIOUS or spurious < _SPURIOUS * retransmits:
+    if spurious < max(_MIN_SPURIOUS, _SPURIOUS * retransmits):
+        return
+    reported = evidence.duplicates
+    if reported is not None and reported < _REPORTED * spurious:
         return
     yield Finding(
         cause=RootCause.REORDERING,

@@ -1,0 +1,96 @@
+"""What hosts counted while traffic played, of what no dropped packet shows.
+
+A connection that a full listen queue refuses leaves no dropped packet in Linux before 6.7, and a
+table of connections that is full drops as a rule of the firewall does. Sources: Linux,
+Documentation/networking/snmp_counter.rst and nf_conntrack-sysctl.rst.
+"""
+
+from __future__ import annotations
+
+from longfat.guest.script import ROOT_NAMESPACE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from longfat.guest.nodes import Nodes
+
+_TCP = "/proc/self/net/netstat"
+_CONNECTIONS = "/proc/sys/net/netfilter/nf_conntrack"
+_FULL = 0.95
+_TCP_GROUP = "TcpExt:"
+_TCP_NAMES = ("ListenOverflows", "TCPTimeouts", "TCPSpuriousRTOs", "TCPDSACKRecv")
+
+# With more nodes than these, reading all would take time that can be noticed.
+_MAX_NODES = 100
+
+CONNECTION_TABLE = "ConnectionTableFull"
+"""The name of the count of a full table's entries at the end."""
+
+
+class Counters:
+    """The counters of some nodes, as they are now.
+
+    Args:
+        names: the nodes.
+        nodes: where they are read.
+    """
+
+    def __init__(self, names: Sequence[str], *, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._before = {name: self._read(name) for name in names}
+
+    def growth(self) -> list[dict[str, Any]]:
+        """Return what was counted since: `node`, `name` and `count`, where it is not 0."""
+        counts = []
+        for node, before in self._before.items():
+            with self._nodes.inside(node):
+                now = {**_tcp_counts(), CONNECTION_TABLE: _table_use()}
+            counts += [
+                {"node": node, "name": name, "count": count - before.get(name, 0)}
+                for name, count in now.items()
+                if count > before.get(name, 0)
+            ]
+        return counts
+
+    def _read(self, node: str) -> dict[str, int]:
+        with self._nodes.inside(node):
+            return _tcp_counts()
+
+
+def counted_nodes(flows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
+    """Return the nodes whose counters matter: the ends of flows, and others if they are few.
+
+    Args:
+        flows: the job's flows.
+        names: all nodes with a network namespace of their own, and the root.
+    """
+    if len(names) <= _MAX_NODES:
+        return list(names)
+    ends = {process["host"] for flow in flows for process in flow["processes"]}
+    return [name for name in names if name in ends and name != ROOT_NAMESPACE]
+
+
+def _tcp_counts() -> dict[str, int]:
+    with open(_TCP, encoding="ascii") as file:
+        lines = [line.split() for line in file]
+    for titles, values in zip(lines[::2], lines[1::2], strict=False):
+        if titles[0] == _TCP_GROUP:
+            counts = dict(zip(titles, values, strict=False))
+            return {name: int(counts[name]) for name in _TCP_NAMES if name in counts}
+    return {}
+
+
+def _table_use() -> int:
+    """Return how many entries the table of connections has if it is nearly full; else 0."""
+    try:
+        entries, most = (_number(f"{_CONNECTIONS}_{name}") for name in ("count", "max"))
+    except FileNotFoundError:  # this kernel, or this namespace, has no such table
+        return 0
+    return entries if entries >= _FULL * most else 0
+
+
+def _number(path: str) -> int:
+    with open(path, encoding="ascii") as file:
+        return int(file.read())
