@@ -20,6 +20,7 @@ from longfat.guest.drops import MANAGING_FUNCTIONS, is_below_netem, is_of_qdisc
 from longfat.model.flow_path import sender_and_receiver
 from longfat.model.flow_path.installed import last_snapshot
 from longfat.model.network.routing import target_addresses
+from longfat.model.traffic import Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +51,7 @@ class Cause(StrEnum):
     NO_ROUTE = "no route"
     NO_NEIGHBOUR = "no neighbour"
     NOT_FORWARDED = "not forwarded"
+    WRONG_MAC = "wrong MAC address"
     INTERFACE_DOWN = "interface down"
     CORRUPTED = "corrupted"
     SOCKET_BUFFER = "socket buffer"
@@ -84,6 +86,7 @@ _HELP = {
     Cause.NO_ROUTE: "there is no route to its destination",
     Cause.NO_NEIGHBOUR: "nobody answered the ARP or neighbour request for the next hop",
     Cause.NOT_FORWARDED: "it is not for this host, which does not forward it",
+    Cause.WRONG_MAC: "the MAC address that it was sent to is not that of this interface",
     Cause.INTERFACE_DOWN: "the interface was down, or the qdisc that held it was removed",
     Cause.CORRUPTED: "its checksum or a header was wrong",
     Cause.SOCKET_BUFFER: "the receiving socket's buffer was full",
@@ -103,7 +106,8 @@ _REASONS = {
     Cause.HOP_LIMIT: ("IP_INHDR", "IPV6_NDISC_HOP_LIMIT"),
     Cause.NO_ROUTE: ("IP_INNOROUTES", "IP_OUTNOROUTES", "IP_INVALID_*", "IP_RPFILTER"),
     Cause.NO_NEIGHBOUR: ("NEIGH_*",),
-    Cause.NOT_FORWARDED: ("IP_INADDRERRORS", "OTHERHOST", "BRIDGE_*", "UNICAST_IN_L2_MULTICAST"),
+    Cause.NOT_FORWARDED: ("IP_INADDRERRORS", "BRIDGE_*"),
+    Cause.WRONG_MAC: ("OTHERHOST", "UNICAST_IN_L2_MULTICAST"),
     Cause.INTERFACE_DOWN: ("DEV_READY", "DEV_HDR"),
     Cause.CORRUPTED: ("TCP_CSUM", "UDP_CSUM", "IP_CSUM", "ICMP_CSUM", "SKB_CSUM", "PKT_TOO_SMALL"),
     Cause.SOCKET_BUFFER: (
@@ -350,6 +354,11 @@ class _Surroundings:
     def __init__(self, run: Run) -> None:
         network = run.case.network
         self._ports = server_ports(run.case)
+        self._ports |= {
+            flow.name: flow.port
+            for flow in run.case.flows
+            if isinstance(flow, Program) and flow.port
+        }
         self._hosts: dict[str, str] = {
             address: host.name
             for host in network.hosts

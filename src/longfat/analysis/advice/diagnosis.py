@@ -313,6 +313,11 @@ def _findings(evidence: FlowEvidence) -> tuple[Finding, ...]:
         ]
         explained = [*claimed, *network]
         if not any(finding.share >= waited / 2 for finding in explained if _explains(finding)):
+            # A window that is small is no matter while nothing is sent.
+            left = (rest - waited) / rest if rest else 0.0
+            network = [
+                dataclasses.replace(finding, share=finding.share * left) for finding in network
+            ]
             network += timeouts(evidence)
     is_full = not network or evidence.share_of(Limit.BOTTLENECK) > 0
     full = full_link(evidence, rest=rest) if is_full else ()

@@ -13,6 +13,7 @@ lines, or the application, if the flow's rate is limited. What cannot be determi
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,6 +47,7 @@ from longfat.theory import bdp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     import pyarrow as pa
 
@@ -59,6 +61,10 @@ STEP_S = 0.1
 """The least time between two readings: the kernel's clocks tick every 10 ms with HZ=100."""
 
 _MIN_PART = 0.5
+# A wait for a timeout that is shorter is not worth readings of its own.
+_MIN_SILENCE_S = 0.05
+# Silence of so many round trips, with data in flight, ends with a timeout.
+_SILENT_RTTS = 8
 
 DEFAULT_CONGESTION = "cubic"
 DEFAULT_MSS_BYTES = 1448
@@ -114,27 +120,50 @@ def stream_readings(table: pa.Table) -> tuple[tuple[Reading, ...], ...]:
     Args:
         table: what the tcp probe saw at its sending end; see `timeseries.sources.tcp_samples`.
     """
-    streams: dict[int, list[Reading]] = {}
+    streams: dict[int, list[dict[str, Any]]] = {}
     for row in table.sort_by([("time_s", "ascending")]).to_pylist():
-        streams.setdefault(row["stream"], []).append(
-            Reading(
-                time_s=row["time_s"],
-                busy_s=row["busy_s"],
-                rwnd_limited_s=row["rwnd_limited_s"],
-                sndbuf_limited_s=row["sndbuf_limited_s"],
-                acked_bytes=row["bytes_acked"],
-                retransmits=row["retransmits"],
-                cwnd_bytes=row["cwnd_bytes"],
-                in_flight_bytes=row["in_flight_bytes"],
-                unsent_bytes=row["unsent_bytes"],
-                queued_bytes=row["write_queue_bytes"] or 0.0,
-                send_buffer_bytes=row["send_buffer_bytes"] or 0.0,
-                cutting=row["ca_state"] in CUTTING_STATES,
-                timed_out=row["ca_state"] == "loss" or bool(row.get("backoff")),
-            )
-        )
-    trimmed = (_thin(_trim(readings)) for _, readings in sorted(streams.items()))
+        streams.setdefault(row["stream"], []).append(row)
+    trimmed = (_thin(_trim(_readings(rows))) for _, rows in sorted(streams.items()))
     return tuple(readings for readings in trimmed if len(readings) > 1)
+
+
+def _readings(rows: list[dict[str, Any]]) -> list[Reading]:
+    waits = _waits_for_timeouts(rows)
+    return [
+        Reading(
+            time_s=row["time_s"],
+            busy_s=row["busy_s"],
+            rwnd_limited_s=row["rwnd_limited_s"],
+            sndbuf_limited_s=row["sndbuf_limited_s"],
+            acked_bytes=row["bytes_acked"],
+            retransmits=row["retransmits"],
+            cwnd_bytes=row["cwnd_bytes"],
+            in_flight_bytes=row["in_flight_bytes"],
+            unsent_bytes=row["unsent_bytes"],
+            queued_bytes=row["write_queue_bytes"] or 0.0,
+            send_buffer_bytes=row["send_buffer_bytes"] or 0.0,
+            cutting=row["ca_state"] in CUTTING_STATES,
+            timed_out=waits[index],
+        )
+        for index, row in enumerate(rows)
+    ]
+
+
+def _waits_for_timeouts(rows: list[dict[str, Any]]) -> list[bool]:
+    """Return for each sample of a stream whether it waits for a retransmission timeout.
+
+    That has fired, or will: nothing that is in flight is acknowledged for many round trips.
+    """
+    waits: list[bool] = []
+    for _, group in itertools.groupby(rows, key=lambda row: row["bytes_acked"]):
+        silence = list(group)
+        length_s = silence[-1]["time_s"] - silence[0]["time_s"]
+        is_long = length_s >= max(_MIN_SILENCE_S, _SILENT_RTTS * silence[-1]["rtt_s"])
+        is_waiting = is_long and all(row["in_flight_packets"] > 0 for row in silence)
+        waits += [
+            is_waiting or row["ca_state"] == "loss" or bool(row.get("backoff")) for row in silence
+        ]
+    return waits
 
 
 def _trim(readings: list[Reading]) -> list[Reading]:
@@ -152,7 +181,7 @@ def _trim(readings: list[Reading]) -> list[Reading]:
     data = [i for i, r in enumerate(readings) if r.acked_bytes > DEFAULT_MSS_BYTES]
     ended = next(i for i, r in enumerate(readings) if r.acked_bytes == last)
     # What was in flight and never acknowledged is data that waited.
-    ended = max([ended, *(i for i, r in enumerate(readings) if r.timed_out and i > ended)])
+    ended = max([ended, *(i for i, r in enumerate(readings) if r.timed_out)])
     begun = max(0, data[0] - 1) if data else 0
     return readings[begun : ended + 1]
 
@@ -163,12 +192,33 @@ def _thin(readings: list[Reading]) -> tuple[Reading, ...]:
         return tuple(readings)
     every_s = readings[2].time_s - readings[1].time_s
     step = max(1, math.ceil(STEP_S / every_s - 0.01)) if every_s > 0 else 1
-    kept = readings[:1] + readings[1:-1][step - 1 :: step]
+    edges = _silence_edges(readings)
+    kept = readings[:1]
+    skipped = 0
+    for index, reading in enumerate(readings[1:-1], start=1):
+        skipped += 1
+        if skipped == step or index in edges:
+            kept.append(reading)
+            skipped = 0
     last = readings[-1]
     # The last sample is off the grid, and a rate over microseconds is meaningless.
     if len(kept) > 1 and last.time_s - kept[-1].time_s < _MIN_PART * STEP_S:
         kept.pop()
     return (*kept, last)
+
+
+def _silence_edges(readings: list[Reading]) -> set[int]:
+    """Return the readings at which a wait for a retransmission timeout begins or ends."""
+    edges = set()
+    start = 0
+    for _, group in itertools.groupby(readings, key=lambda reading: reading.acked_bytes):
+        silence = list(group)
+        end = start + len(silence) - 1
+        length_s = silence[-1].time_s - silence[0].time_s
+        if length_s >= _MIN_SILENCE_S and any(reading.timed_out for reading in silence):
+            edges |= {start, end}
+        start = end + 1
+    return edges
 
 
 def inferred_slices(

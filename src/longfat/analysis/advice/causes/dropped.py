@@ -40,6 +40,7 @@ _FATAL = {
     Cause.NO_ROUTE: RootCause.NO_ROUTE,
     Cause.NO_NEIGHBOUR: RootCause.NO_NEIGHBOUR,
     Cause.NOT_FORWARDED: RootCause.NOT_FORWARDED,
+    Cause.WRONG_MAC: RootCause.NO_NEIGHBOUR,
     Cause.BURST_TOO_SMALL: RootCause.TINY_BURST,
     Cause.LIMIT_TOO_SMALL: RootCause.TINY_LIMIT,
     Cause.CONNECTION_TABLE: RootCause.CONNECTION_TABLE,
@@ -176,6 +177,11 @@ def describe(losses: Sequence[Loss]) -> str:
 
 def advice(loss: Loss, cause: RootCause) -> str:
     """Return what helps against losses of a root cause, in words; empty if that depends."""
+    if loss.cause is Cause.WRONG_MAC:
+        return (
+            f"The host before {loss.interface} sends to another MAC address: `ip neigh` there has "
+            "a wrong entry, or two hosts have the same IP address."
+        )
     return _ADVICE.get(cause, "").format(
         node=loss.node or "its node",
         interface=loss.interface or "its interface",
