@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from longfat import shown_in_notebook
 from longfat.common.checksum import FILE_NAME, FileSum, file_damage, file_sum, sealed, unsealed
-from longfat.common.decoding import Decoder, describe, read_bytes, read_json
+from longfat.common.decoding import Decoder, decode, describe, read_bytes, read_json
 from longfat.common.extras import lazy
 from longfat.errors import InputError
 from longfat.execution.runs.packet_drops import NodeCount, PacketDrop, QdiscDrops
 from longfat.model.case import Case, digest_of
-from longfat.model.flow_path.installed import InstalledNode, to_json
+from longfat.model.flow_path.installed import InstalledNode, PackedInstalled, pack
 from longfat.model.parameter import ParameterValue
 from longfat.model.probes.columns import MAX_CELLS, TIME
 from longfat.model.traffic.flow import FAILS, SUCCEEDS
@@ -294,7 +294,7 @@ class Run:
             fields["counts"] = [asdict(count) for count in counts]
         installed = fields.pop("installed")
         if installed is not None:
-            fields["installed"] = to_json(installed)
+            fields["installed"] = pack(installed)
         if drops is not None:
             fields["drops"] = [asdict(drop) for drop in drops]
             fields["qdiscs"] = [asdict(qdisc) for qdisc in qdiscs]
@@ -359,7 +359,11 @@ def read_manifest(data: Any, *, folder: Path) -> Run:
     del fields["format"]
     written = fields.pop("case", None)
     case = Case.from_json(written, where=f"{where}: case")
-    run = _DECODER.decode(fields, where=where, given={"folder": folder, "case": case})
+    installed = None
+    if (packed := fields.pop("installed", None)) is not None:
+        installed = decode(PackedInstalled, packed, where=f"{where}: installed").unpack()
+    given = {"folder": folder, "case": case, "installed": installed}
+    run = _DECODER.decode(fields, where=where, given=given)
     # The data as it was written, and not as it was read: making JSON again takes twice the time.
     if digest_of(written) != run.case_digest:
         raise InputError(f"{where}: case_digest: it belongs to another case")
@@ -443,7 +447,7 @@ def raw_digest(files: Mapping[str, FileSum]) -> str:
     return digest.hexdigest()
 
 
-_DECODER = Decoder(Run, given=("folder", "case"))
+_DECODER = Decoder(Run, given=("folder", "case", "installed"))
 
 
 def read_series(path: Path, wanted: FileSum, *, columns: Sequence[Column]) -> pa.Table:

@@ -152,7 +152,7 @@ class InstalledInterface:
         filters: the filters at ingress and egress, and those at its qdiscs and classes.
     """
 
-    name: str
+    name: str = ""
     mtu_bytes: int = MTU_BYTES
     queue_packets: int = QUEUE_PACKETS
     qdiscs: tuple[InstalledQdisc, ...] = ()
@@ -279,10 +279,73 @@ def differences(parts: Sequence[InstalledNode]) -> Iterator[InstalledNode]:
             yield replace(part, interfaces=tuple(kept), sysctls=changed)
 
 
-def to_json(value: Any) -> Any:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PackedNode:
+    """A node of `PackedInstalled`: its interfaces by the place of their contents there."""
+
+    at_s: float
+    node: str
+    interfaces: Mapping[str, int] = field(default_factory=dict)
+    sysctls: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedInstalled:
+    """What was installed, as a manifest keeps it: what many interfaces have is there once.
+
+    Attributes:
+        contents: what interfaces have, without their names.
+        nodes: the nodes and times.
+    """
+
+    contents: tuple[InstalledInterface, ...] = ()
+    nodes: tuple[_PackedNode, ...] = ()
+
+    def __post_init__(self) -> None:
+        used = {index for node in self.nodes for index in node.interfaces.values()}
+        if not used <= set(range(len(self.contents))):
+            raise ValueError("an interface has none of the contents")
+
+    def unpack(self) -> tuple[InstalledNode, ...]:
+        """Return what was installed."""
+        return tuple(
+            InstalledNode(
+                at_s=node.at_s,
+                node=node.node,
+                interfaces=tuple(
+                    replace(self.contents[index], name=name)
+                    for name, index in node.interfaces.items()
+                ),
+                sysctls=node.sysctls,
+            )
+            for node in self.nodes
+        )
+
+
+def pack(installed: Sequence[InstalledNode]) -> dict[str, Any]:
+    """Return what was installed as plain data, which decodes to a `PackedInstalled`."""
+    places: dict[str, int] = {}
+    contents: list[InstalledInterface] = []
+    nodes = []
+    for part in installed:
+        indices: dict[str, int] = {}
+        for interface in part.interfaces:
+            content = replace(interface, name="")
+            place = places.setdefault(repr(content), len(contents))
+            if place == len(contents):
+                contents.append(content)
+            indices[interface.name] = place
+        nodes.append(
+            _PackedNode(at_s=part.at_s, node=part.node, interfaces=indices, sysctls=part.sysctls)
+        )
+    data: dict[str, Any] = _to_json(PackedInstalled(contents=tuple(contents), nodes=tuple(nodes)))
+    return data
+
+
+def _to_json(value: Any) -> Any:
     """Return a value of these as plain data, without what has its default."""
     if isinstance(value, tuple):
-        return [to_json(each) for each in value]
+        return [_to_json(each) for each in value]
     if isinstance(value, Mapping):
         return dict(value)
     if not is_dataclass(value):
@@ -292,4 +355,4 @@ def to_json(value: Any) -> Any:
         one.name: one.default_factory() if callable(one.default_factory) else one.default
         for one in fields(value)
     }
-    return {name: to_json(part) for name, part in known.items() if part != defaults[name]}
+    return {name: _to_json(part) for name, part in known.items() if part != defaults[name]}

@@ -230,7 +230,7 @@ def _leave(
         _pass_qdisc(way, interface, qdisc)
         parent = None
         if qdisc.kind in _CLASSFUL:
-            parent = _pass_classes(way, node, interface, qdisc, packets, now=now, counted=counted)
+            parent = _pass_classes(way, node, interface, qdisc, packets, counted=counted)
         qdisc = _child(interface, qdisc, parent)
 
 
@@ -274,7 +274,6 @@ def _pass_classes(
     qdisc: InstalledQdisc,
     packets: Packets,
     *,
-    now: Snapshot,
     counted: Snapshot | None,
 ) -> str | None:
     """Take into account what the classes of a qdisc do; return that of the packets, if known."""
@@ -282,8 +281,7 @@ def _pass_classes(
         _police(way, node, interface, policer, qdisc.handle)
     handle, is_known = _class_of(interface, qdisc, packets)
     if not is_known and counted is not None:
-        before = now.interface(node, interface.name)
-        handle = _busiest(before, counted.interface(node, interface.name), qdisc)
+        handle = _busiest(counted.interface(node, interface.name), qdisc)
         is_known = bool(handle)
     classes = {each.handle: each for each in interface.classes}
     if is_known:
@@ -320,24 +318,21 @@ def _root_rate(interface: InstalledInterface, qdisc: InstalledQdisc) -> float | 
         each
         for each in interface.classes
         if _major(each.handle) == qdisc.handle
-        and each.parent == ROOT
+        and each.parent in {ROOT, qdisc.handle}
         and each.handle != qdisc.handle
     ]
     known = [rate for rate in map(_most_bps, tops) if rate is not None]
     return sum(known) if known and len(known) == len(tops) else None
 
 
-def _busiest(before: InstalledInterface, after: InstalledInterface, qdisc: InstalledQdisc) -> str:
-    """Return the class that carried nearly all, by its counters; empty if none did."""
-    inner = {each.parent for each in after.classes}
+def _busiest(interface: InstalledInterface, qdisc: InstalledQdisc) -> str:
+    """Return the class that has sent nearly all, by its counters; empty if none has."""
+    inner = {each.parent for each in interface.classes}
     sent = {
         each.handle: each.sent_bytes
-        for each in after.classes
+        for each in interface.classes
         if _major(each.handle) == qdisc.handle and each.handle not in inner
     }
-    for each in before.classes:
-        if each.handle in sent and each.sent_bytes <= sent[each.handle]:
-            sent[each.handle] -= each.sent_bytes
     total = sum(sent.values())
     most = max(sent, key=sent.__getitem__, default="")
     return most if total and sent[most] >= _NEARLY_ALL * total else ""

@@ -192,7 +192,9 @@ def _matches(kind: str, options: _Options, *, handle: int) -> list[HeaderMatch] 
     if kind == "matchall":
         return []
     if kind == "basic":
-        return None if 2 in options else []
+        # A tree of matches that has none matches all.
+        tree = attributes(options.get(2, _EMPTY))
+        return None if 1 in tree and struct.unpack_from("=H", tree[1])[0] else []
     if kind == "u32":
         return _u32_matches(options, handle=handle)
     if kind == "flower":
