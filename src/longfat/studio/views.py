@@ -295,7 +295,7 @@ class Advice(TypedDict):
 def advice_of(found: Diagnosis) -> Advice:
     """Return a diagnosis for the page."""
     facts = [f"{fact.label}: {fact.text}" for fact in found.facts]
-    lines = found.recommendation.lines
+    lines = (*found.recommendation.lines, *found.recommendation.alternatives)
     words = [found.recommendation.words] if found.recommendation.words else []
     return {
         "answer": _answer(found),

@@ -106,6 +106,7 @@ class Diagnosis:
             "evidence": {fact.key: fact.value for fact in self.facts},
             "help": self.recommendation.words,
             "lines": [dataclasses.asdict(line) for line in self.recommendation.lines],
+            "alternatives": [dataclasses.asdict(line) for line in self.recommendation.alternatives],
             "notes": list(self.notes),
         }
 

@@ -24,9 +24,6 @@ _DEFAULTS = {"tcp_rmem": (4096, 131072), "tcp_wmem": (4096, 16384)}
 # iperf3 has at most 128 streams; and more of them than this do not help.
 _MAX_STREAMS = 128
 
-FRAME_BYTES = 1514
-"""A full Ethernet frame, without its checksum."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
@@ -49,11 +46,13 @@ class Recommendation:
 
     Attributes:
         words: in a sentence or two.
-        lines: the lines to paste; of alternatives, all.
+        lines: the lines to paste, all of them.
+        alternatives: lines that help, too, each by itself.
     """
 
     words: str
     lines: tuple[Line, ...] = ()
+    alternatives: tuple[Line, ...] = ()
 
 
 def larger_buffers(evidence: FlowEvidence, limit: Limit) -> Recommendation:

@@ -7,7 +7,7 @@ be a policer, a short queue or a firewall.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -94,5 +94,6 @@ class Finding:
             "share": self.share,
             "sentence": self.sentence,
             "help": self.remedy.words,
-            "lines": [{"node": e.node, "text": e.text, "why": e.why} for e in self.remedy.lines],
+            "lines": [asdict(line) for line in self.remedy.lines],
+            "alternatives": [asdict(line) for line in self.remedy.alternatives],
         }

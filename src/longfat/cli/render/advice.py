@@ -131,6 +131,10 @@ def _draw_remedy(console: Console, remedy: Recommendation) -> None:
     for node, lines in _by_node(remedy.lines).items():
         console.print()
         _paste(console, node, lines)
+    for line in remedy.alternatives:
+        console.print()
+        console.print(Text("or", style="dim"))
+        _paste(console, line.node, [line])
 
 
 def _spans(diagnosis: Diagnosis) -> Table:

@@ -11,10 +11,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from longfat.analysis.advice.arithmetic import FRAME_BYTES
 from longfat.analysis.advice.causes.lines import change_line
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import (
-    FRAME_BYTES,
     Line,
     Recommendation,
     bbr_line,
@@ -304,27 +304,32 @@ _BELOW_POLICER = 0.95
 
 
 def _less_sensitive(evidence: FlowEvidence, words: str) -> Recommendation:
-    lines = [line for line in (more_streams(evidence), bbr_line(evidence)) if line is not None]
+    first, *others = [
+        line for line in (bbr_line(evidence), more_streams(evidence)) if line is not None
+    ] or [None]
     return Recommendation(
         words=f"{words}; otherwise take a congestion control that does not go by losses, or more "
         "streams.",
-        lines=tuple(lines),
+        lines=() if first is None else (first,),
+        alternatives=tuple(line for line in others if line is not None),
     )
 
 
 def _longer_queue(evidence: FlowEvidence) -> Recommendation:
     larger = larger_queue(evidence)
-    others = [line for line in (more_streams(evidence), bbr_line(evidence)) if line is not None]
+    others = [line for line in (bbr_line(evidence), more_streams(evidence)) if line is not None]
     if larger is None:
         return Recommendation(
             words="A queue of the bandwidth-delay product there; else more streams, or a "
             "congestion control that does not go by losses.",
-            lines=tuple(others),
+            lines=tuple(others[:1]),
+            alternatives=tuple(others[1:]),
         )
     return Recommendation(
         words="Give the queue the bandwidth-delay product; else take more streams, or a congestion "
         "control that does not go by losses.",
-        lines=(larger, *others),
+        lines=(larger,),
+        alternatives=tuple(others),
     )
 
 

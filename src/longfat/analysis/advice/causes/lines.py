@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from longfat.analysis.advice.recommendation import FRAME_BYTES, Line
+from longfat.analysis.advice.arithmetic import FRAME_BYTES
+from longfat.analysis.advice.recommendation import Line
 from longfat.model.flow_path.installed import ROOT, last_snapshot
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity

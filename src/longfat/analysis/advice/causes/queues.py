@@ -178,7 +178,8 @@ def _unequal(evidence: FlowEvidence, *, share: float, fair_bps: float) -> Findin
             words="Nothing makes the link carry more. A queue for each flow (fq_codel, cake) at "
             f"{evidence.slowest.interface if evidence.slowest else 'the bottleneck'} makes the "
             "shares equal; another congestion control or more streams take more from the others.",
-            lines=(*_fair_queue(evidence), *own_control),
+            lines=_fair_queue(evidence) or own_control,
+            alternatives=own_control if _fair_queue(evidence) else (),
         ),
     )
 
