@@ -36,6 +36,7 @@ class Segment:
         shift: the window scale that a SYN offers; None without.
         sack: the ranges that it reports as received.
         stamp: its TSval; None without.
+        mss: the largest segment that a SYN offers to take; None without.
     """
 
     time_ns: int
@@ -47,6 +48,7 @@ class Segment:
     shift: int | None = None
     sack: tuple[tuple[int, int], ...] = ()
     stamp: int | None = None
+    mss: int | None = None
 
 
 @dataclass(slots=True)
