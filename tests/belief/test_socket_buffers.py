@@ -81,7 +81,7 @@ def test_the_window_of_a_receive_buffer(
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("path", [SLOW_RTT, FAST_RTT], ids=["165ms", "20ms"])
-@pytest.mark.parametrize("size", [1 * MB, 4 * MB, 16 * MB], ids=["1MB", "4MB", "16MB"])
+@pytest.mark.parametrize("size", [4 * MB, 16 * MB], ids=["4MB", "16MB"])
 def test_iperf3_in_a_send_buffer(
     tmp_path: Path, kernel: str, path: tuple[float, int], size: int
 ) -> None:
@@ -105,8 +105,11 @@ def test_iperf3_in_a_send_buffer(
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("frames", [False, True], ids=["offload", "frames"])
-@pytest.mark.parametrize("size", [1 * MB, 4 * MB, 16 * MB], ids=["1MB", "4MB", "16MB"])
+@pytest.mark.parametrize(
+    ("size", "frames"),
+    [(1 * MB, False), (4 * MB, False), (4 * MB, True)],
+    ids=["1MB-offload", "4MB-offload", "4MB-frames"],
+)
 def test_a_program_that_fills_a_send_buffer(
     tmp_path: Path, kernel: str, frames: bool, size: int
 ) -> None:

@@ -15,8 +15,8 @@ in flight on average depends on how much a program writes when it is woken:
 
 * It fills the buffer whole, such as by sendfile(2) or large writes: two thirds, since what is
   written in excess of the buffer delays each turn to the acknowledgements of a later one.
-* It writes a fixed amount, such as iperf3's ten blocks of 128 KB: as many of these as have
-  begun to fit into two thirds of the buffer.
+* It writes less than a third of the buffer, such as iperf3's ten blocks of 128 KB: as many of
+  these as have begun to fit into two thirds of the buffer.
 
 A turn also takes the time in which the link carries one such amount, beside the round trip.
 
@@ -61,7 +61,7 @@ _FIRST_WITH_SMALL_HEADS = (6, 3)
 _OFFLOADED_BYTES = 64 * 1024
 _OFFLOADED_SEND_SHARE = 0.979
 _FRAMES_SHARE = 0.617
-_LARGE_HEADS_FRAMES_SHARE = 0.53
+_LARGE_HEADS_FRAMES_SHARE = 0.54
 _OFFLOADED_RECEIVE_SHARE = 0.762
 
 
@@ -119,7 +119,7 @@ def send_share(version: tuple[int, int], *, frames: bool = False) -> float:
         ValueError: a number is negative.
 
     >>> send_share((6, 1)), send_share((6, 1), frames=True), send_share((6, 12), frames=True)
-    (0.979, 0.53, 0.617)
+    (0.979, 0.54, 0.617)
     """
     _check_version(version)
     if not frames:
@@ -139,7 +139,7 @@ def send_window_bytes(
         buffer_bytes: the buffer.
         share: the share of a full buffer that is data, see `send_share`.
         write_bytes: what the program writes when it is woken, such as `IPERF3_WRITE_BYTES`; None
-            for a program that fills the buffer.
+            for a program that fills the buffer, as one does that writes more than a third of it.
 
     Raises:
         ValueError: a size is not above 0, or the share is not between 0 and 1.
@@ -153,12 +153,13 @@ def send_window_bytes(
     """
     _checks.positive(buffer_bytes=buffer_bytes)
     _checks.between_0_and_1(share=share)
+    if write_bytes is not None:
+        _checks.positive(write_bytes=write_bytes)
     room_bytes = WAKE_SHARE * share * buffer_bytes
-    if write_bytes is None:
+    if write_bytes is None or write_bytes > (1 - WAKE_SHARE) * share * buffer_bytes:
         # The last packet exceeds the buffer, and the first to be acknowledged wakes the program.
         excess_bytes = 2 * _OFFLOADED_BYTES if share >= _OFFLOADED_SEND_SHARE else 0
         return room_bytes + min(excess_bytes, room_bytes)
-    _checks.positive(write_bytes=write_bytes)
     return float(write_bytes * (math.floor(room_bytes / write_bytes) + 1))
 
 

@@ -194,12 +194,20 @@ class Stream:
         since_ns = own.see(start, end)
         if other.acked is not None and end <= other.acked:
             return ["retransmission", "spurious"]
+        if since_ns is not None and self._is_older(own, segment):
+            return ["out_of_order"]
         recently = segment.time_ns - other.duplicate_ns < _FAST_WITHIN_NS
         if other.duplicates >= 2 and other.acked == start and recently:
             return ["retransmission", "fast"]
         if since_ns is not None and self._came_late(own, segment, since_ns):
             return ["out_of_order"]
         return ["retransmission"]
+
+    def _is_older(self, own: _Side, segment: Segment) -> bool:
+        """Return whether time stamps show that a segment was sent before data that came first."""
+        if segment.stamp is None or own.newest_stamp is None:
+            return False
+        return after(segment.stamp, own.newest_stamp) < 0
 
     def _came_late(self, own: _Side, segment: Segment, since_ns: int) -> bool:
         """Return whether a segment that fills a gap was sent before what came after the gap."""

@@ -1,7 +1,7 @@
 """What limited a test of iperf3 on any network, by its JSON report alone.
 
 A report has for each interval the throughput, and at the sending end cwnd, RTT, retransmissions
-and, since 3.11, the window of the other end. What was in flight follows from Little's law:
+and, in recent versions, the window of the other end. What was in flight follows from Little's law:
 throughput x RTT. If it fills the congestion window, that window limits, and losses or the RTT
 show why; if it does not, something else does: a receive window, a send buffer, the program.
 
@@ -42,9 +42,10 @@ _MB = 1024**2
 _FLAT = 0.05  # a coefficient of variation below this
 _FULL, _OPEN = 0.8, 0.75  # of the congestion window in flight
 _NEAR = 0.13  # how far throughput x RTT may be from a known window
-_QUEUE_RATIO, _QUEUE_S = 1.5, 0.005
+_QUEUE_RATIO, _QUEUE_S = 1.25, 0.005
 _ONE_SEGMENT_BYTES = 9000  # cwnd of one segment, jumbo frames included
 _MIN_ROWS = 4
+_FEW_ROUND_TRIPS = 20
 
 TO_LEARN = (
     "Run `ss -tinm dst PEER` at the sender every second while iperf3 runs, and diagnose its output "
@@ -212,7 +213,17 @@ def _diagnose(test: _Test) -> ForeignDiagnosis:
         candidates = list(_own_rate(test))
     else:
         rules = (
-            *(_own_rate, _stopped, _gaps, _no_scaling, _windows, _queue, _losses, _start_up),
+            *(
+                _own_rate,
+                _stopped,
+                _gaps,
+                _no_scaling,
+                _windows,
+                _queue,
+                _full_link,
+                _losses,
+                _start_up,
+            ),
             *(_model, _unnamed),
         )
         candidates = [one for rule in rules for one in rule(test)]
@@ -329,7 +340,7 @@ def _gaps(test: _Test) -> Iterator[Candidate]:
     length_s = len(longest) * every_s
     resumed = longest[-1] < moving[-1]
     cause = RootCause.OUTAGE if length_s >= 2 and test.variation < 2 else RootCause.TIMEOUTS
-    share = min(1.0, len(silent) / len(rates) + 0.3)
+    share = 0.9 if cause is RootCause.OUTAGE else min(1.0, len(silent) / len(rates) + 0.3)
     sentence = (
         f"Nothing passed for {format_quantity(length_s, Unit.SECONDS)} from {start_s:.3g} s on"
         + (", and then as much as before: the path was cut for a while" if resumed else "")
@@ -373,7 +384,8 @@ def _no_scaling(test: _Test) -> Iterator[Candidate]:
     offered, in_flight = test.offered_bytes, test.in_flight_bytes
     if not in_flight or (test.cwnd_bytes or 0) < in_flight:
         return
-    known = offered is not None and offered <= bdp.MAX_FIELD
+    # A scaled window is a multiple of its scale, and so seldom just below the largest field.
+    known = offered is not None and 0.97 * bdp.MAX_FIELD <= offered <= bdp.MAX_FIELD
     alike = offered is None and _has_room(test) and abs(in_flight / bdp.MAX_FIELD - 1) < _NEAR
     if not (known or alike) or in_flight < 0.6 * bdp.MAX_FIELD:
         return
@@ -438,6 +450,8 @@ def _windows(test: _Test) -> Iterator[Candidate]:
 
 def _by_offered(test: _Test, flight: str, room: str, evidence: tuple) -> Iterator[Candidate]:  # type: ignore[type-arg]
     in_flight, offered = test.in_flight_bytes or 0.0, test.offered_bytes or 0.0
+    if 0.97 * bdp.MAX_FIELD <= offered <= bdp.MAX_FIELD:
+        return  # see `_no_scaling`
     if in_flight >= 0.8 * offered:
         yield candidate(
             RootCause.RECEIVE_WINDOW,
@@ -552,6 +566,39 @@ def _queue(test: _Test) -> Iterator[Candidate]:
     )  # fmt: skip
 
 
+def _full_link(test: _Test) -> Iterator[Candidate]:
+    """The RTT grows with cwnd while the throughput stays: that is a queue at a full link."""
+    if test.has_queue or not test.is_window_full or test.variation > 2 * _FLAT:
+        return
+    pairs = [
+        (row.cwnd_bytes, row.rtt_s)
+        for stream in test.streams
+        for row in stream.rows[1:]
+        if row.cwnd_bytes and row.rtt_s
+    ]
+    if len(pairs) < _MIN_ROWS or len(test.streams) > 1:
+        return
+    windows, rtts = [float(window) for window, _ in pairs], [rtt_s for _, rtt_s in pairs]
+    if max(rtts) < 1.1 * min(rtts) or max(windows) < 1.1 * min(windows):
+        return
+    if statistics.correlation(windows, rtts) < 0.7:
+        return
+    yield candidate(
+        RootCause.FULL_LINK,
+        0.8,
+        f"A link is full at {_bps(test.bps)} of payload: the throughput stays the same while cwnd "
+        "changes, and the RTT follows cwnd, from "
+        f"{format_quantity(min(rtts), Unit.SECONDS)} to {format_quantity(max(rtts), Unit.SECONDS)}: a "
+        "queue grows and shrinks.",
+        remedy="Nothing makes that link carry more. How much of the RTT is queue, a `ping` of the idle "
+        "path shows.",
+        evidence=chosen(
+            test.facts, "sender_bps", "variation_fraction", "cwnd_bytes", "mean_rtt_s", "min_rtt_s",
+            "retransmits",
+        ),
+    )  # fmt: skip
+
+
 def _losses(test: _Test) -> Iterator[Candidate]:
     ratio = test.retransmits / test.segments
     if test.retransmits < 2 or ratio < 1e-6 or test.has_queue:
@@ -593,7 +640,19 @@ def _losses(test: _Test) -> Iterator[Candidate]:
 
 def _start_up(test: _Test) -> Iterator[Candidate]:
     rates = test.rates
-    if len(rates) < _MIN_ROWS or test.retransmits:
+    if test.retransmits:
+        return
+    trips = max(s.seconds for s in test.streams) / test.rtt_s if test.rtt_s else math.inf
+    if trips < _FEW_ROUND_TRIPS:
+        yield candidate(
+            RootCause.START_UP,
+            0.6,
+            f"The test took only {trips:.3g} round trips, without a loss: most of that is slow start.",
+            remedy="Nothing to set: measure for longer, or leave out the start (-O).",
+            evidence=chosen(test.facts, "sender_bps", "cwnd_bytes", "mean_rtt_s"),
+        )
+        return
+    if len(rates) < _MIN_ROWS:
         return
     first, last = rates[: len(rates) // 2], rates[-max(1, len(rates) // 4) :]
     grows = statistics.fmean(last) > 1.3 * statistics.fmean(first)

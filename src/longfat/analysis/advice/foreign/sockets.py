@@ -10,6 +10,7 @@ Of two or more states of a socket the counters' growth between them counts.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +36,7 @@ LARGER_BUFFERS_BYTES = 32 << 20
 """The largest receive buffer of Linux since 6.16; what is recommended where no rate is known."""
 
 # An RTT of this ratio to its minimum, and this much longer, is a queue.
-_QUEUE_RATIO, _QUEUE_S = 1.5, 0.005
+_QUEUE_RATIO, _QUEUE_S = 1.25, 0.005
 _MOSTLY = 0.5
 _MIN_IDLE_S = 1.0
 # Linux's pacing ratio in congestion avoidance (ip-sysctl.rst, tcp_pacing_ca_ratio).
@@ -103,9 +104,11 @@ class SocketHistory:
     @property
     def queue_s(self) -> float | None:
         """How much longer the RTT is than its minimum; None if it is hardly longer."""
-        rtt_s, least_s = self.last.get("rtt"), self.last.get("minrtt")
-        if not rtt_s or not least_s:
+        rtts_s = [rtt_s for state in self.states if (rtt_s := state.get("rtt"))]
+        least_s = self.last.get("minrtt")
+        if not rtts_s or not least_s:
             return None
+        rtt_s = statistics.median(rtts_s)
         extra_s = rtt_s - least_s
         return extra_s if extra_s >= _QUEUE_S and rtt_s >= _QUEUE_RATIO * least_s else None
 
@@ -387,11 +390,22 @@ def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             evidence=evidence,
             certain=True,
         )
+    elif history.growth("reord_seen") >= max(10, 0.002 * history.segments):
+        yield candidate(
+            RootCause.REORDERING,
+            rest * 0.6,
+            f"Packets overtake each other: {history.growth('reord_seen'):,.0f} times acknowledgements "
+            f"showed it, of {history.segments:,.0f} segments.",
+            remedy="Find what reorders: links that share one flow packet by packet, wireless "
+            "retransmissions, a netem with jitter.",
+            evidence=evidence,
+            certain=True,
+        )
     lost, segments = history.losses, history.segments
     ratio = lost / segments
     if lost < 1 or history.queue_s is not None:
         return
-    weight = 0.9 if ratio >= 1e-3 else 0.6 if ratio >= 1e-5 else 0.3
+    weight = 0.9 if ratio >= 1e-3 else 0.6 if ratio >= 1e-5 and lost >= 3 else 0.2
     small = last.get("cwnd") is not None and (last.get("cwnd") or 0) <= _TINY_THRESHOLD
     yield candidate(
         RootCause.RANDOM_LOSS,
@@ -409,7 +423,8 @@ def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
 def _queues(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     queue_s = history.queue_s
     last = history.last
-    if queue_s is None or not (last.count("unacked") or last.count("notsent")):
+    # An RTT over one or two segments may be that of a delayed acknowledgement.
+    if queue_s is None or last.count("unacked") < 3:
         return
     lost = history.losses
     drops = f", and it overflows: {lost:,.0f} losses" if lost else ""
@@ -531,7 +546,6 @@ def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
 
 def _application(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     last, rest = history.last, _rest(history)
-    mss = last.get("mss") or 0.0
     unsent, unacked, cwnd = last.count("notsent"), last.count("unacked"), last.get("cwnd")
     idle_s = last.get("lastsnd")
     nothing = not unsent and not unacked and not last.send_queue_bytes
@@ -542,7 +556,7 @@ def _application(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             "before that was acknowledged: it has nothing to send."
         )
         weight, certain = 0.9, True
-    elif last.is_app_limited and unsent < mss and (cwnd is None or unacked < 0.8 * cwnd):
+    elif last.is_app_limited and not unsent and (cwnd is None or unacked < 0.8 * cwnd):
         sentence = (
             "The program has nothing more to send (app_limited, and no data wait): windows and "
             "buffers have room."
@@ -574,7 +588,7 @@ def _small_writes(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     if not held and size >= 0.5 * mss:
         return
     each = f"; its segments have {size:,.0f} bytes on average" if size < mss else ""
-    weight = 0.75 if held else 0.3
+    weight = 0.9 if held else 0.3
     yield candidate(
         RootCause.SMALL_WRITES,
         rest * weight,
@@ -612,7 +626,7 @@ def _control(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     last, rest = history.last, _rest(history)
     name = last.congestion
     evidence = chosen(facts, "delivery_bps", "pacing_bps", "cwnd_bytes", "rtt_s")
-    if name in {"dctcp", "prague"} and last.has_options and not last.has_ecn:
+    if name in {"dctcp", "prague"} and last.has_timestamps and not last.has_ecn:
         yield candidate(
             RootCause.NO_ECN,
             0.5,
@@ -700,5 +714,3 @@ def _notes(history: SocketHistory) -> Iterator[str]:
         yield f"The flow changed its hash {last.count('rehash'):,.0f} times, after timeouts."
     if last.state == "CLOSE-WAIT":
         yield "The other end has closed (CLOSE-WAIT); the program here has not."
-    if last.has_options and not last.has_timestamps and last.scales is None:
-        yield "Neither timestamps nor window scaling are shown, so a middlebox may remove options."
