@@ -41,6 +41,7 @@ _MIN_PART = 0.01  # of the data of the largest
 _WHO_HAS = re.compile(r"who has (\S+?)\?", re.IGNORECASE)
 _IS_AT = re.compile(r"(\S+) is at", re.IGNORECASE)
 _MIN_REQUESTS = 3
+_LOSSES = frozenset((RootCause.POLICER, RootCause.RANDOM_LOSS, RootCause.SHORT_QUEUE))
 
 # RFC 792, RFC 1812, RFC 4443.
 _UNREACHABLE, _EXCEEDED, _UNREACHABLE_6, _TOO_BIG_6, _EXCEEDED_6 = 3, 11, 1, 2, 3
@@ -114,6 +115,9 @@ def _diagnose(
     evidence = stream_evidence(table, number)
     facts = stream_facts(evidence)
     candidates = [*stream_candidates(evidence, facts), *everywhere.candidates]
+    if everywhere.has_too_big:
+        # The first window is sent again when the path's MTU is learnt; that is no loss.
+        candidates = [one for one in candidates if one.finding.cause not in _LOSSES]
     ends = (evidence.sender, evidence.receiver)
     source, target = (f"{end.address}:{end.port}" for end in ends)
     packets = int((table.wholes["tcp_stream"] == number).sum())

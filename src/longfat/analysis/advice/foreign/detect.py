@@ -39,7 +39,8 @@ _COMPRESSED = {
     b"BZ": "bzip2",
     b"\x28\xb5": "zstd",
 }
-_MIN_PART = 1e-3
+# Sockets with less than both parts of the largest one's data are of control connections.
+_MIN_PART, _MIN_BYTES = 1e-3, 1e6
 
 
 def diagnose_files(paths: Sequence[Path]) -> tuple[ForeignDiagnosis, ...]:
@@ -64,13 +65,21 @@ def diagnose_file(path: Path) -> tuple[ForeignDiagnosis, ...]:
             raise InputError(f"{path}: a file compressed by {name}: unpack it first")
     text = _text(path)
     if text.lstrip().startswith("{"):
-        return diagnose_report(read_any_report(path))
+        return _diagnose_report(path)
     sockets = _diagnose_sockets(path, text)
     if sockets:
         return sockets
     if "\n{" in text:
-        return diagnose_report(read_any_report(path))
+        return _diagnose_report(path)
     raise InputError(f"{path}: {_why_not(text)}; what can be diagnosed: {KINDS}")
+
+
+def _diagnose_report(path: Path) -> tuple[ForeignDiagnosis, ...]:
+    try:
+        return diagnose_report(read_any_report(path))
+    except InputError as error:
+        message = error.message.replace("there is nothing to draw", "it measured nothing")
+        raise InputError(message) from None
 
 
 def _head(path: Path) -> bytes:
@@ -107,6 +116,8 @@ def _why_not(text: str) -> str:
         return "iperf3's output for people: run it with -J"
     if "Client connecting to" in text or "TCP window size" in text:
         return "the output of iperf 2, which has no RTT: run iperf3 -J"
+    if start.startswith(("State", "Netid", "Recv-Q")) and len(start.splitlines()) == 1:
+        return "ss printed no connection: run it while the transfer runs"
     if start.startswith(("State", "Netid", "Recv-Q")) or "ESTAB" in text:
         return "the output of ss without what the kernel knows of each socket: run `ss -tinm`"
     if "bytes from" in text and "icmp_seq" in text:
@@ -125,7 +136,8 @@ def _diagnose_sockets(path: Path, text: str) -> tuple[ForeignDiagnosis, ...]:
 
     order = sorted(sockets, key=moved, reverse=True)
     largest = moved(order[0]) if order else 0.0
-    chosen = [states for states in order if moved(states) >= _MIN_PART * largest][:MAX_SOCKETS]
+    least = min(_MIN_PART * largest, _MIN_BYTES)
+    chosen = [states for states in order if moved(states) >= least][:MAX_SOCKETS]
     found = []
     for states in chosen:
         diagnosis = diagnose_socket(states, files=(str(path),))

@@ -151,6 +151,8 @@ def ranked(candidates: Iterable[Candidate], *, to_learn: str) -> tuple[Candidate
         cause = one.finding.cause
         if one.share >= MIN_SHARE and (cause not in heaviest or one.share > heaviest[cause].share):
             heaviest[cause] = one
+    if len(heaviest) > 1:
+        heaviest.pop(RootCause.UNKNOWN, None)
     order = sorted(heaviest.values(), key=lambda one: (-one.share, one.finding.cause))
     if order:
         return tuple(order)

@@ -113,6 +113,14 @@ class SocketHistory:
         return extra_s if extra_s >= _QUEUE_S and rtt_s >= _QUEUE_RATIO * least_s else None
 
     @property
+    def fills_window(self) -> bool:
+        """Whether data wait because what is in flight fills the other end's window."""
+        mss, window = self.last.get("mss"), self.last.get("snd_wnd")
+        if not mss or not window or not self.last.count("notsent"):
+            return False
+        return mss * (self.last.count("unacked") + 1) > window
+
+    @property
     def in_flight_bytes(self) -> float | None:
         """Bytes in flight; None if the size of a segment is not known."""
         mss = self.last.get("mss")
@@ -283,6 +291,19 @@ def _windows(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     window = last.get("snd_wnd")
     if unscaled and (window is None or window <= bdp.MAX_FIELD):
         yield _no_scaling(history, share, evidence)
+    elif history.fills_window and share < _MOSTLY:
+        yield candidate(
+            RootCause.RECEIVE_WINDOW,
+            0.8,
+            f"The receive window of the other end is full: {history.in_flight_bytes or 0:,.0f} bytes "
+            f"are in flight, it allows {window or 0:,.0f}, and more wait to be sent"
+            + (f"; it limited {clock} so far." if share else "."),
+            remedy="A larger receive buffer at the receiver; or a faster program there, if it reads "
+            "slowly: `ss -tinm` at the receiver shows which, by Recv-Q and skmem.",
+            lines=(receive_buffer_line(),),
+            evidence=evidence,
+            certain=True,
+        )
     elif share:
         yield candidate(
             RootCause.RECEIVE_WINDOW,
@@ -403,7 +424,7 @@ def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         )
     lost, segments = history.losses, history.segments
     ratio = lost / segments
-    if lost < 1 or history.queue_s is not None:
+    if lost < 1 or history.queue_s is not None or _backoff(last):
         return
     weight = 0.9 if ratio >= 1e-3 else 0.6 if ratio >= 1e-5 and lost >= 3 else 0.2
     small = last.get("cwnd") is not None and (last.get("cwnd") or 0) <= _TINY_THRESHOLD
@@ -440,9 +461,14 @@ def _queues(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     )
 
 
+def _backoff(state: SocketState) -> float:
+    """Return how many timeouts in a row had no answer."""
+    return max(state.count("backoff"), state.count("timer_on"))
+
+
 def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     last = history.last
-    backoff = max(last.count("backoff"), last.count("timer_on"))
+    backoff = _backoff(last)
     if not backoff:
         return
     mss = last.get("mss") or 0.0
@@ -453,7 +479,7 @@ def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     if backoff >= 2 and last.count("bytes_acked") < _INITIAL_WINDOW * mss and waiting >= mss > 536:
         yield candidate(
             RootCause.MTU_BLACK_HOLE,
-            0.75,
+            0.92,
             f"Hardly anything was acknowledged, and segments of {mss:,.0f} bytes are sent again and "
             "again without an answer, while the handshake's small packets passed: probably packets "
             "of this size do not fit a link on the path, and no ICMP message comes back.",
@@ -523,7 +549,7 @@ def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         return
     waits = last.count("notsent") >= 2 * mss
     has_room = last.count("unacked") < 0.75 * cwnd
-    if waits and has_room and history.queue_s is None and not history.losses:
+    if waits and has_room and not history.fills_window and history.queue_s is None and not history.losses:
         yield candidate(
             RootCause.SENDER_SHAPER,
             rest * 0.7,

@@ -32,6 +32,7 @@ _TIMESTAMP_BYTES, _USUAL_BYTES = 12, 1448
 _MAX_EVENT_GAP_NS = 200_000_000
 _MIN_CLOCK_SAMPLES = 10
 _NEAR_SEGMENTS = 3
+_RECENT = 20
 
 
 class Side(StrEnum):
@@ -435,7 +436,8 @@ class _Reader:
             starts.add(columns["seq"][index])
             is_new = times[index] - event_ns >= _MAX_EVENT_GAP_NS
             if is_new and evidence.side is Side.SENDER and rtts and evidence.rtt_s:
-                evidence.rises.append(statistics.median(rtts[-20:]) / evidence.rtt_s)
+                recent = sorted(rtts[-_RECENT:])
+                evidence.rises.append(recent[int(0.8 * len(recent))] / evidence.rtt_s)
             event_ns = times[index]
         evidence.spurious = max(
             evidence.spurious, sum(1 for value in columns["spurious"] if value > 0)

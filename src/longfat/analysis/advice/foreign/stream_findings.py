@@ -141,7 +141,8 @@ def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     if evidence.side is Side.RECEIVER and rtt_s and evidence.window_bytes:
         # What is in flight cannot be seen here; by Little's law it is throughput x RTT.
         filled = evidence.bps * rtt_s / 8 / evidence.window_bytes
-        if 0.75 <= filled <= 1.3 and evidence.is_scaled is not None:
+        least = 0.75 if evidence.is_scaled else 0.65
+        if least <= filled <= 1.3 and evidence.is_scaled is not None:
             share = max(share, min(0.9, filled))
     shown = chosen(
         facts, "window_fraction", "zero_window_fraction", "window_bytes", "in_flight_bytes",
@@ -357,9 +358,9 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     ratio = again / frames
     if _queue_s(evidence) is not None or (ratio < 1e-5 and again < 3):
         return
-    rise = statistics.median(evidence.rises) if evidence.rises else None
+    rise = sorted(evidence.rises)[len(evidence.rises) // 2] if evidence.rises else None
     together = evidence.lost_together / evidence.lost if evidence.lost else 0.0
-    weight = share * (0.85 if ratio >= 1e-4 and again >= 3 else 0.4)
+    weight = share * (0.1 if again < 3 else 0.85 if ratio >= 1e-4 else 0.4)
     counted = f"{again:,} segments ({_percent(ratio)}) were sent again"
     if evidence.side is not Side.SENDER:
         yield candidate(
@@ -412,12 +413,17 @@ def _constant(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     mean = statistics.fmean(middle)
     if not mean or statistics.pstdev(middle) > _FLAT * mean:
         return
+    at_sender = evidence.side is Side.SENDER
     yield candidate(
-        RootCause.SENDER_SHAPER,
-        0.5 * share,
-        f"A constant {format_quantity(mean, Unit.BPS)} of payload, without losses, without a queue "
-        "and with room in the receive window: a shaper at the sender, its send buffer, or a link "
-        "that is just full.",
+        RootCause.SENDER_SHAPER if at_sender else RootCause.FULL_LINK,
+        (0.5 if at_sender else 0.4) * share,
+        f"A constant {format_quantity(mean, Unit.BPS)} of payload, without losses"
+        + (
+            ", without a queue and with room in the receive window: a shaper at the sender, its send "
+            "buffer, or a link that is just full."
+            if at_sender
+            else ": the rate of a link on the path, of a shaper, or of the sender's own buffer."
+        ),
         remedy="`tc -s qdisc show dev DEV` and `ss -tinm` at the sender tell a shaper from a full "
         "send buffer.",
         evidence=chosen(facts, "sender_bps", "min_rtt_s", "median_rtt_s", "window_bytes",
