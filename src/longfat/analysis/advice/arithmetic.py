@@ -4,22 +4,8 @@
 `compute_requirements` derives what the path requires of its hosts, for all advice on tuning. No
 host is inspected.
 
-How the kernel accounts for buffers depends on its version:
-
-* Before 6.6 half of a receive buffer is window (ip-sysctl.rst, `tcp_adv_win_scale`); since 6.6
-  the kernel starts from a half, too, and then measures the overhead of real packets.
-* A send buffer counts that overhead in every version.
-
-The share of a buffer that is left for data was measured (tests/belief/test_buffers.py): 0.76 with
-segmentation offload, 0.50 to 0.62 where every frame has a buffer of its own. So twice the BDP is
-right for both buffers of all versions.
-
-Sources, beside those of the formulas:
-
-* Linux, Documentation/networking/ip-sysctl.rst, `tcp_rmem` and `tcp_wmem`: the
-  largest automatic buffers are 6 MB (32 MB since 6.16) and 4 MB on hosts with
-  enough memory.
-* tcp(7): what the kernel keeps beside the data counts towards both buffers.
+How much of a buffer is data in flight is in `longfat.theory.socket_buffers`. It is half or more,
+so twice the BDP is right for both buffers of all versions.
 """
 
 from __future__ import annotations
@@ -32,16 +18,13 @@ from longfat.analysis.advice.limits import MODEL_BASED
 from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
-from longfat.theory import bdp, buffers, loss
+from longfat.theory import bdp, buffers, loss, socket_buffers
+from longfat.theory.socket_buffers import MB, SEND_BUFFER_BYTES
 
-MB = 1024**2
 HEADER_BYTES = 40
 """IPv4 and TCP headers without options."""
 
-SEND_BUFFER_BYTES = 4 * MB
 LAB_BUFFER_BYTES = 16 * MB
-
-_FIRST_WITH_32_MB = (6, 16)
 
 # Beyond these a path is a slip of the pen.
 _MAX_RATE_BPS = 10**14
@@ -56,7 +39,11 @@ class WindowLimit:
     Attributes:
         name: the buffer, such as `tcp_rmem 6 MB`.
         buffer_bytes: its size.
-        window_bytes: the window that it holds: half of it.
+        is_send: it is a send buffer; otherwise a receive buffer.
+        window_bytes: what it lets be in flight; of a send buffer, with iperf3.
+        least_window_bytes: the same with a program that fills a send buffer whole.
+        turn_s: how long one window takes: the RTT, and of a send buffer the time in which the
+            link carries what the program writes at once.
         window_bps: what that window lets through if the rate allows it.
         throughput_bps: the same, at most the rate.
         rate_fraction: the throughput as a fraction of the rate.
@@ -64,7 +51,10 @@ class WindowLimit:
 
     name: str
     buffer_bytes: int
+    is_send: bool
     window_bytes: int
+    least_window_bytes: int
+    turn_s: float
     window_bps: float
     throughput_bps: float
     rate_fraction: float
@@ -166,7 +156,6 @@ def compute(
         stream_bps = loss.mathis_bps(mss_bytes=mss_bytes, rtt_s=rtt_s, loss=loss_fraction)
         streams = math.ceil(rate_bps / stream_bps)
         bearable = loss.mathis_loss(rate_bps=rate_bps, mss_bytes=mss_bytes, rtt_s=rtt_s)
-    receive = receive_buffer_bytes(kernel)
     return Arithmetic(
         rate_bps=rate_bps,
         rtt_s=rtt_s,
@@ -186,14 +175,7 @@ def compute(
         window_shift=bdp.shift_needed(window_bytes),
         connections=math.ceil(bdp_bytes / window_bytes),
         buffer_bytes=math.ceil(bdp.buffer_needed_bytes(window_bytes)),
-        limits=tuple(
-            _limit(name, size_bytes, rate_bps, rtt_s)
-            for name, size_bytes in (
-                (f"tcp_rmem {receive // MB} MB", receive),
-                (f"tcp_wmem {SEND_BUFFER_BYTES // MB} MB", SEND_BUFFER_BYTES),
-                (f"with {LAB_BUFFER_BYTES // MB} MB", LAB_BUFFER_BYTES),
-            )
-        ),
+        limits=_limits(release_version(kernel), rate_bps=rate_bps, rtt_s=rtt_s),
         router_buffer_bytes=buffers.router_buffer_bytes(rate_bps=rate_bps, rtt_s=rtt_s),
         flows=flows,
         router_buffer_flows_bytes=(
@@ -208,18 +190,31 @@ def compute(
     )
 
 
+def release_version(kernel: str) -> tuple[int, int]:
+    """Return the first two numbers of a Linux version.
+
+    Args:
+        kernel: the version, such as `6.1` or `6.1.158`.
+
+    Raises:
+        InputError: it is no version.
+    """
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", kernel)
+    if found is None:
+        raise InputError(f"{kernel!r} is not a kernel version; one looks like 6.1 or 6.1.158")
+    return int(found[1]), int(found[2])
+
+
 def receive_buffer_bytes(kernel: str) -> int:
     """Return the largest receive buffer that a stock Linux gives by itself, in bytes.
 
-    Source: ip-sysctl.rst, `tcp_rmem`; the commit "tcp: increase tcp_rmem[2] to
-    32 MB" of 6.16. Hosts with little memory give less.
-
     Args:
         kernel: the version, such as `6.1`.
+
+    Raises:
+        InputError: it is no version.
     """
-    found = re.match(r"(\d+)\.(\d+)", kernel)
-    recent = found is not None and (int(found[1]), int(found[2])) >= _FIRST_WITH_32_MB
-    return (32 if recent else 6) * MB
+    return socket_buffers.receive_buffer_bytes(release_version(kernel))
 
 
 def machine_buffer_bytes(memory_bytes: int) -> int:
@@ -237,17 +232,43 @@ def machine_buffer_bytes(memory_bytes: int) -> int:
     return (memory_bytes - memory_bytes // 64 - 12 * MB) // 128
 
 
-def _limit(name: str, buffer_bytes: int, rate_bps: int, rtt_s: float) -> WindowLimit:
-    window = bdp.window_bytes(buffer_bytes)
-    window_bps = bdp.throughput_bps(window, rtt_s)
-    throughput_bps = min(window_bps, float(rate_bps))
-    return WindowLimit(
-        name=name,
-        buffer_bytes=buffer_bytes,
-        window_bytes=window,
-        window_bps=window_bps,
-        throughput_bps=throughput_bps,
-        rate_fraction=throughput_bps / rate_bps,
+def _limits(
+    version: tuple[int, int], *, rate_bps: int, rtt_s: float
+) -> tuple[WindowLimit, WindowLimit, WindowLimit]:
+    """Return what both stock buffers, and the smaller one of the labs' let through."""
+    receive_bytes = socket_buffers.receive_buffer_bytes(version)
+    receive_share = socket_buffers.receive_share(version)
+    send_share = socket_buffers.send_share(version)
+    write_bytes = socket_buffers.IPERF3_WRITE_BYTES
+
+    def limit(name: str, buffer_bytes: int, *, is_send: bool) -> WindowLimit:
+        turn_s = rtt_s
+        window = least = receive_share * buffer_bytes
+        if is_send:
+            least = socket_buffers.send_window_bytes(buffer_bytes, share=send_share)
+            window = socket_buffers.send_window_bytes(
+                buffer_bytes, share=send_share, write_bytes=write_bytes
+            )
+            turn_s += bdp.transmission_time_s(write_bytes, rate_bps)
+        window_bps = bdp.throughput_bps(window, turn_s)
+        throughput_bps = min(window_bps, float(rate_bps))
+        return WindowLimit(
+            name=f"{name} {buffer_bytes // MB} MB",
+            buffer_bytes=buffer_bytes,
+            is_send=is_send,
+            window_bytes=int(window),
+            least_window_bytes=int(least),
+            turn_s=turn_s,
+            window_bps=window_bps,
+            throughput_bps=throughput_bps,
+            rate_fraction=throughput_bps / rate_bps,
+        )
+
+    lab = (limit("with", LAB_BUFFER_BYTES, is_send=is_send) for is_send in (False, True))
+    return (
+        limit("tcp_rmem", receive_bytes, is_send=False),
+        limit("tcp_wmem", SEND_BUFFER_BYTES, is_send=True),
+        min(lab, key=lambda one: one.window_bps),
     )
 
 
@@ -360,7 +381,7 @@ def compute_requirements(
     if congestion not in CONGESTIONS:
         known = ", ".join(CONGESTIONS)
         raise InputError(f"nothing is known here of {congestion!r} under loss; known: {known}")
-    version = _version(kernel)
+    version = release_version(kernel)
     if congestion == "bbr" and version < _FIRST_WITH_BBR:
         raise InputError(f"Linux {kernel} has no bbr: it came with 4.9; take cubic or reno")
     path = compute(
@@ -387,13 +408,6 @@ def compute_requirements(
         streams=max(math.ceil(goodput_bps / stream_bps), path.connections),
         goodput_bps=goodput_bps,
     )
-
-
-def _version(kernel: str) -> tuple[int, int]:
-    found = re.match(r"(\d+)\.(\d+)", kernel)
-    if found is None:
-        raise InputError(f"{kernel!r} is not a kernel version; one looks like 6.1 or 6.1.158")
-    return int(found[1]), int(found[2])
 
 
 def _stream(

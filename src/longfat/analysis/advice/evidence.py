@@ -22,6 +22,7 @@ from longfat.analysis.advice.arithmetic import (
     SEND_BUFFER_BYTES,
     machine_buffer_bytes,
     receive_buffer_bytes,
+    release_version,
 )
 from longfat.analysis.advice.limits import (
     CUTTING_STATES,
@@ -43,7 +44,7 @@ from longfat.model.flow_path import (
     sysctl_word,
 )
 from longfat.model.traffic import Bulk
-from longfat.theory import bdp
+from longfat.theory import bdp, socket_buffers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,9 +69,6 @@ _SILENT_RTTS = 8
 
 DEFAULT_CONGESTION = "cubic"
 DEFAULT_MSS_BYTES = 1448
-
-SEND_BUFFER_SHARE = 0.76
-"""The share of a send buffer that is data, with segmentation offload; tests/belief pins it."""
 
 # In flight is a mean of a second and cwnd is its end: with less than this the window is not full.
 _OPEN = 0.75
@@ -274,7 +272,9 @@ def _known(run: Run, flow: Bulk, congestion: str) -> Known:
             scale = run_sysctl(run, receiver, "net.ipv4.tcp_adv_win_scale")
         except NotUnderstoodError:
             receive = send = None
-    window = None
+    window = send_window = None
+    version = release_version(run.kernel["release"])
+    frames = run.case.network.frames
     if receive is not None and len(receive) == 3:
         if bdp.has_half_rule(run.kernel["release"]):
             window = float(
@@ -284,10 +284,16 @@ def _known(run: Run, flow: Bulk, congestion: str) -> Known:
                 )
             )
         else:
-            window = SEND_BUFFER_SHARE * receive[2]
+            window = socket_buffers.receive_share(version, frames=frames) * receive[2]
+    if send is not None and len(send) == 3:
+        send_window = socket_buffers.send_window_bytes(
+            send[2],
+            share=socket_buffers.send_share(version, frames=frames),
+            write_bytes=socket_buffers.IPERF3_WRITE_BYTES if flow.tool == "iperf3" else None,
+        )
     return Known(
         receive_window_bytes=window,
-        send_window_bytes=SEND_BUFFER_SHARE * send[2] if send and len(send) == 3 else None,
+        send_window_bytes=send_window,
         rate_bps=flow.rate_bps,
         model_based=congestion in MODEL_BASED,
     )

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from longfat.analysis.advice.facts import Fact
     from longfat.analysis.advice.recommendation import Recommendation
 
 
@@ -80,12 +81,14 @@ class Finding:
         share: the share of the flow's time in which it held it back, 0 to 1.
         sentence: what was seen, for a person.
         remedy: what would help.
+        evidence: the measurements that show it; empty where the flow's facts do.
     """
 
     cause: RootCause
-    share: float
     sentence: str
     remedy: Recommendation
+    share: float = 0.0
+    evidence: tuple[Fact, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -93,6 +96,7 @@ class Finding:
             "cause": self.cause,
             "share": self.share,
             "sentence": self.sentence,
+            "evidence": {fact.key: fact.value for fact in self.evidence},
             "help": self.remedy.words,
             "lines": [asdict(line) for line in self.remedy.lines],
             "alternatives": [asdict(line) for line in self.remedy.alternatives],

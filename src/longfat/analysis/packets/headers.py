@@ -26,7 +26,7 @@ else:
     dpkt = lazy("dpkt")
 
 _LETTERS = ((2, "SYN"), (16, "ACK"), (1, "FIN"), (4, "RST"), (8, "PSH"), (64, "ECE"), (128, "CWR"))
-_TIMESTAMP, _SACK, _SCALE = 8, 5, 3
+_TIMESTAMP, _SACK, _SCALE, _MSS = 8, 5, 3, 2
 _MARK_WORDS = {one.key: one.label for one in COLUMNS if one.form is Form.PRESENT}
 _MAC_BYTES = 6
 # As Wireshark names them. Sources: IANA's protocol numbers, IEEE 802 numbers and SCTP chunk types.
@@ -224,8 +224,11 @@ class _Decoder:
             ports = {"udp_source_port": inner.sport, "udp_target_port": inner.dport}
             return row | {"protocol": "UDP", "udp_stream": stream, "info": info, **ports}
         if isinstance(inner, dpkt.icmp.ICMP | dpkt.icmp6.ICMP6):
-            name = "ICMP" if isinstance(inner, dpkt.icmp.ICMP) else "ICMPv6"
-            return row | {"protocol": name, "info": _icmp(inner)}
+            is_v4 = isinstance(inner, dpkt.icmp.ICMP)
+            key = "icmp" if is_v4 else "icmp6"
+            numbers = {f"{key}_type": inner.type, f"{key}_code": inner.code}
+            name = "ICMP" if is_v4 else "ICMPv6"
+            return row | {"protocol": name, "info": _icmp(inner), **numbers}
         if last == _SCTP:
             return row | {"info": _chunks(bytes(inner))}
         return row
@@ -251,6 +254,9 @@ class _Decoder:
             "payload": payload,
             "window_raw": tcp.win,
             "window": found.window,
+            "mss": segment.mss,
+            "shift": segment.shift,
+            "stamp": segment.stamp,
             "sack_left": ",".join(str(left) for left, _ in found.sack),
             "sack_right": ",".join(str(right) for _, right in found.sack),
             "ack_rtt": _seconds(found.ack_rtt_ns),
@@ -267,6 +273,7 @@ def _seconds(time_ns: int | None) -> str | None:
 def _segment_of(tcp: Any, payload: int, time_ns: int) -> Segment:
     shift: int | None = None
     stamp: int | None = None
+    mss: int | None = None
     sack: list[tuple[int, int]] = []
     for option in dpkt.tcp.parse_opts(tcp.opts):
         if option is None:  # in dpkt: the rest is not an option
@@ -274,6 +281,8 @@ def _segment_of(tcp: Any, payload: int, time_ns: int) -> Segment:
         kind, value = option
         if kind == _SCALE and len(value) == 1:
             shift = value[0]
+        elif kind == _MSS and len(value) == 2:
+            mss = int.from_bytes(value, "big")
         elif kind == _TIMESTAMP and len(value) == 8:
             stamp = int.from_bytes(value[:4], "big")
         elif kind == _SACK:
@@ -289,6 +298,7 @@ def _segment_of(tcp: Any, payload: int, time_ns: int) -> Segment:
         shift=shift,
         sack=tuple(sack),
         stamp=stamp,
+        mss=mss,
     )
 
 

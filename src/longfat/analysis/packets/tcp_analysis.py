@@ -36,6 +36,7 @@ class Segment:
         shift: the window scale that a SYN offers; None without.
         sack: the ranges that it reports as received.
         stamp: its TSval; None without.
+        mss: the largest segment that a SYN offers to take; None without.
     """
 
     time_ns: int
@@ -47,6 +48,7 @@ class Segment:
     shift: int | None = None
     sack: tuple[tuple[int, int], ...] = ()
     stamp: int | None = None
+    mss: int | None = None
 
 
 @dataclass(slots=True)
@@ -192,12 +194,20 @@ class Stream:
         since_ns = own.see(start, end)
         if other.acked is not None and end <= other.acked:
             return ["retransmission", "spurious"]
+        if since_ns is not None and self._is_older(own, segment):
+            return ["out_of_order"]
         recently = segment.time_ns - other.duplicate_ns < _FAST_WITHIN_NS
         if other.duplicates >= 2 and other.acked == start and recently:
             return ["retransmission", "fast"]
         if since_ns is not None and self._came_late(own, segment, since_ns):
             return ["out_of_order"]
         return ["retransmission"]
+
+    def _is_older(self, own: _Side, segment: Segment) -> bool:
+        """Return whether time stamps show that a segment was sent before data that came first."""
+        if segment.stamp is None or own.newest_stamp is None:
+            return False
+        return after(segment.stamp, own.newest_stamp) < 0
 
     def _came_late(self, own: _Side, segment: Segment, since_ns: int) -> bool:
         """Return whether a segment that fills a gap was sent before what came after the gap."""

@@ -15,6 +15,7 @@ from longfat.analysis.advice.arithmetic import rate_text, time_text
 from longfat.analysis.advice.check import DEFAULT, ENOUGH, TUNED
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY
+from longfat.analysis.advice.remedied import AFTER, BEFORE
 from longfat.cli.render.tables import grid_table, plain_table, print_heading, print_trimmed
 from longfat.model.metric import Unit
 from longfat.model.network import ROOT_NAMESPACE
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from longfat.analysis.advice.check import Checked
     from longfat.analysis.advice.diagnosis import Diagnosis
     from longfat.analysis.advice.recommendation import Line, Recommendation
+    from longfat.analysis.advice.remedied import Remedied
     from longfat.analysis.advice.tuning import Tuning
 
 _COLOURS = {
@@ -161,6 +163,41 @@ def _shares(diagnosis: Diagnosis) -> Table:
             Text("█" * round(share * _BAR), style=_COLOURS[limit]),
         )
     return table
+
+
+_REMEDIED = (
+    ("receiver_bps", "throughput", Unit.BPS),
+    ("mean_rtt_s", "RTT, mean", Unit.SECONDS),
+    ("retransmits", "retransmissions", Unit.COUNT),
+    ("loss", "lost", Unit.FRACTION),
+)
+
+
+def print_remedied(checked: Remedied, *, console: Console) -> None:
+    """Print a flow before and after its remedy.
+
+    Args:
+        checked: both.
+        console: where to print.
+    """
+    _heading(console, "Checked", "the same case with the lines of the first remedy")
+    table = plain_table()
+    table.add_column("", no_wrap=True)
+    for name in (BEFORE, AFTER):
+        table.add_column(name, justify="right", overflow="fold")
+    for metric, label, unit in _REMEDIED:
+        values = [checked.metrics[name].get(metric) for name in (BEFORE, AFTER)]
+        if any(value is not None for value in values):
+            texts = ("-" if value is None else format_quantity(value, unit) for value in values)
+            table.add_row(label, *map(Text, texts))
+    causes = (
+        str(diagnosis.causes[0].cause) if diagnosis.causes else "-"
+        for diagnosis in (checked.before, checked.after)
+    )
+    table.add_row("first cause", *map(Text, causes))
+    console.print(table)
+    mark, style = ("helps", "green") if checked.good else ("DOES NOT HELP", "bold red")
+    console.print(Text.assemble((mark, style), f"  {checked.after.verdict}"))
 
 
 # Runs of this little difference are as good as each other.

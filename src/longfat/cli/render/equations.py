@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.analysis.advice.arithmetic import MB, Arithmetic
+from longfat.analysis.advice.arithmetic import MB, Arithmetic, WindowLimit
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
-from longfat.theory import bdp
+from longfat.theory import bdp, socket_buffers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -198,18 +198,39 @@ def _sockets(path: Arithmetic) -> Section:
 
 
 def _stock(path: Arithmetic) -> Section:
-    return Section(
-        "What Linux's own largest buffers let through, and 16 MB",
-        tuple(
-            Equation(
-                limit.name,
-                f"{_bytes(limit.buffer_bytes)} / 2 x 8 / {_rtt(path)}",
-                format_quantity(limit.window_bps, Unit.BPS),
-                _share(limit.window_bps, path),
-            )
-            for limit in path.limits
-        ),
-    )
+    lines: list[Equation | str] = [
+        Equation(
+            limit.name,
+            f"{_window(path, limit)} x 8 / {_turn(path, limit)}",
+            format_quantity(limit.window_bps, Unit.BPS),
+            _share(limit.window_bps, path),
+        )
+        for limit in path.limits
+    ]
+    send = path.limits[1]
+    write = socket_buffers.IPERF3_WRITE_BYTES
+    leaves = format_quantity(send.turn_s - path.rtt_s, Unit.SECONDS)
+    lines += [
+        "A full send buffer is refilled when a third of it is free. iperf3 writes",
+        f"{_bytes(write)} then, which take {leaves} to leave, beside the RTT:",
+        f"{send.window_bytes // write} such writes are in flight of {send.buffer_bytes // MB} MB. "
+        "A program that fills the buffer whole",
+        f"has {_bytes(send.least_window_bytes)} in flight.",
+    ]
+    return Section("What Linux's own largest buffers let through, and 16 MB", tuple(lines))
+
+
+def _window(path: Arithmetic, limit: WindowLimit) -> str:
+    if limit.is_send:
+        return _bytes(limit.window_bytes)
+    share = limit.window_bytes / limit.buffer_bytes
+    size = _bytes(limit.buffer_bytes)
+    return f"{size} / 2" if path.half_rule else f"{size} x {share:.3g}"
+
+
+def _turn(path: Arithmetic, limit: WindowLimit) -> str:
+    """Return the time of one window: the RTT, and of a send buffer that of one write, too."""
+    return format_quantity(limit.turn_s, Unit.SECONDS) if limit.is_send else _rtt(path)
 
 
 def _router(path: Arithmetic) -> Section:

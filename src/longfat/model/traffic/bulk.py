@@ -84,6 +84,7 @@ class Interval:
         jitter_s: the jitter at its end; None where this end does not receive UDP.
         lost_packets: packets of UDP that were lost in it; None likewise.
         sender: this end sends the stream.
+        send_window_bytes: the window of the other end at its end; None as `rttvar_s`.
     """
 
     start_s: float
@@ -99,6 +100,7 @@ class Interval:
     jitter_s: float | None = None
     lost_packets: int | None = None
     sender: bool = True
+    send_window_bytes: int | None = None
 
 
 def congestion_problem(name: str) -> str | None:

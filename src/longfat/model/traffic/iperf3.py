@@ -328,6 +328,7 @@ def streams_of(intervals: Iterable[Streams]) -> Rows:
                     jitter_s=_scaled(row.jitter_ms, 1e3),
                     lost_packets=_whole(row.lost_packets),
                     sender=row.sender,
+                    send_window_bytes=_whole(row.snd_wnd),
                 )
             )
     return tuple(tuple(stream) for stream in rows.values())

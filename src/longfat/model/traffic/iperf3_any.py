@@ -45,6 +45,14 @@ class AnyReport:
         started_s: when it started, in seconds since 1970; None if not given.
         total_bytes: the total sent, as reported; None if not given.
         receiver_bps: the throughput at the receiver, as reported; None likewise.
+        connections: the ends of each stream: its own address and port, and the other end's.
+        is_udp: it is of UDP.
+        is_server: it was written by the server.
+        target_bps: the rate that each stream keeps to (-b); None without one.
+        pacing_bps: the largest rate of the sockets (--fq-rate); None without one.
+        window_bytes: the socket buffer that was requested (-w); None without one.
+        loss: the share of datagrams that were lost; None if not given.
+        cpu: the share of a CPU that this end used; None if not given.
     """
 
     path: Path
@@ -55,6 +63,14 @@ class AnyReport:
     started_s: float | None = None
     total_bytes: float | None = None
     receiver_bps: float | None = None
+    connections: tuple[tuple[tuple[str, int], tuple[str, int]], ...] = ()
+    is_udp: bool = False
+    is_server: bool = False
+    target_bps: float | None = None
+    pacing_bps: float | None = None
+    window_bytes: float | None = None
+    loss: float | None = None
+    cpu: float | None = None
 
 
 def read_any_report(path: Path) -> AnyReport:
@@ -94,7 +110,37 @@ def read_any_report(path: Path) -> AnyReport:
         started_s=_number(_found(start, "timestamp", "timesecs")),
         total_bytes=_number(_found(end, "sum_sent", "bytes")),
         receiver_bps=_number(_found(end, "sum_received", "bits_per_second")),
+        connections=_connections(_found(start, "connected")),
+        is_udp=_found(start, "test_start", "protocol") == "UDP",
+        is_server=_found(start, "accepted_connection") is not None,
+        target_bps=_target(start) or None,
+        pacing_bps=_number(_found(start, "test_start", "fqrate")) or None,
+        window_bytes=_number(_found(start, "sock_bufsize")) or None,
+        loss=_scaled(_number(_found(end, "sum", "lost_percent"))),
+        cpu=_scaled(_number(_found(end, "cpu_utilization_percent", "host_total"))),
     )
+
+
+def _target(start: Any) -> float | None:
+    """Return the rate of `-b`; iperf3 before 3.12 reports none."""
+    own = _number(_found(start, "target_bitrate"))
+    return _number(_found(start, "test_start", "target_bitrate")) or own
+
+
+def _scaled(percent: float | None) -> float | None:
+    return None if percent is None else percent / 100
+
+
+def _connections(connected: Any) -> tuple[tuple[tuple[str, int], tuple[str, int]], ...]:
+    """Return the ends of streams, as far as they are what iperf3 writes."""
+    ends = []
+    for entry in connected if isinstance(connected, list) else ():
+        hosts = [_found(entry, f"{side}_host") for side in ("local", "remote")]
+        ports = [_number(_found(entry, f"{side}_port")) for side in ("local", "remote")]
+        local, remote = zip(hosts, ports, strict=True)
+        if all(isinstance(host, str) for host in hosts) and None not in ports:
+            ends.append(((local[0], int(local[1])), (remote[0], int(remote[1]))))
+    return tuple(ends)
 
 
 def _found(data: Any, *keys: str) -> Any:

@@ -42,6 +42,7 @@ class Row:
     bytes: float
     retransmits: float | None = None
     snd_cwnd: float | None = None
+    snd_wnd: float | None = None
     rtt: float | None = None
     rttvar: float | None = None
     pmtu: float | None = None
