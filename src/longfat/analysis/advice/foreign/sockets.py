@@ -549,7 +549,13 @@ def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         return
     waits = last.count("notsent") >= 2 * mss
     has_room = last.count("unacked") < 0.75 * cwnd
-    if waits and has_room and not history.fills_window and history.queue_s is None and not history.losses:
+    if (
+        waits
+        and has_room
+        and not history.fills_window
+        and history.queue_s is None
+        and not history.losses
+    ):
         yield candidate(
             RootCause.SENDER_SHAPER,
             rest * 0.7,

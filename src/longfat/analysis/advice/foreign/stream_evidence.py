@@ -248,7 +248,7 @@ class _Reader:
         if len(syn_ns) < 2:
             return
         client = self._is_client
-        if client not in syn_ns or not client in syn_ns:
+        if client not in syn_ns or client not in syn_ns:
             return
         answer_ns = syn_ns[not client]
         last = next(
@@ -348,8 +348,7 @@ class _Reader:
                 windows.append(window)
                 evidence.zero_windows += window == 0 and not was_zero
                 was_zero = window == 0
-                if columns["ack"][index] > acked:
-                    acked = columns["ack"][index]
+                acked = max(acked, columns["ack"][index])
                 evidence.echoed += bool(flag & ECE)
         evidence.window_bytes = max(windows, default=0)
         evidence.least_window_bytes = min(windows, default=0)
