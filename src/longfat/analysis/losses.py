@@ -268,7 +268,7 @@ def _loss(
             is_below_netem=is_below_netem(drop.reason, drop.function),
         )
         qdisc = ", ".join(f"{each.kind} {each.handle}" for each in dropping)
-        interface = installed and installed.interface(drop.node, drop.interface)
+        interface = installed.interface(drop.node, drop.interface) if installed else None
         cause = _cause_at_qdiscs(drop, dropping, interface)
     if cause is Cause.FIREWALL and drop.node in flows.nodes_with_full_table:
         cause = Cause.CONNECTION_TABLE

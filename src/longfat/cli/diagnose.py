@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -88,7 +88,7 @@ def _diagnose_run(paths: tuple[Path, ...], *, check: bool, as_json: bool) -> Non
     checked = _check(run, found) if check else None
     if as_json:
         flows = [each.to_json() for each in found]
-        document = {"run": str(folder), "flows": flows}
+        document: dict[str, Any] = {"run": str(folder), "flows": flows}
         if checked is not None:
             document["check"] = checked.to_json()
         echo(json.dumps(document, indent=2))

@@ -181,23 +181,24 @@ def _limits_of(run: Run, flow: Flow) -> Diagnosis:
 
 def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
     time = run.flow_times[flow.name]
-    causes = lost_without_window(_lost(run, flow), name=flow.name, share=1.0)
     failed = f"{flow.name} failed after {time.end_s - time.start_s:.3g} s: {failure.reason}"
+    failed += "" if failed.endswith(".") else "."
+    status = Fact(
+        key="status", label="exit status", value=float(failure.status), text=str(failure.status)
+    )
+    if tcp_samples(run, flow) is not None:
+        seen = _tcp(run, flow)
+        if seen.limit is not None:
+            return dataclasses.replace(
+                seen, verdict=f"{failed} {seen.verdict}", facts=(status, *seen.facts)
+            )
+    causes = lost_without_window(run, _lost(run, flow), name=flow.name, share=1.0)
     return Diagnosis(
         flow=flow.name,
         title=f"{flow.source} -> {flow.target}, {flow.tool}",
         causes=causes,
-        verdict=f"{failed}{'' if failed.endswith('.') else '.'} {causes[0].sentence}"
-        if causes
-        else failed,
-        facts=(
-            Fact(
-                key="status",
-                label="exit status",
-                value=float(failure.status),
-                text=str(failure.status),
-            ),
-        ),
+        verdict=" ".join([failed, *(finding.sentence for finding in causes[:1])]),
+        facts=(status,),
         recommendation=causes[0].remedy
         if causes
         else Recommendation(
@@ -224,7 +225,7 @@ def _unseen(run: Run, flow: Flow) -> Diagnosis:
 def _losing(run: Run, flow: Flow) -> Diagnosis:
     """Return what made a flow lose packets of which nothing else is known, such as a ping."""
     share = run.metrics.get(f"{flow.name}.loss", 0.0)
-    causes = lost_without_window(_lost(run, flow), name=flow.name, share=share)
+    causes = lost_without_window(run, _lost(run, flow), name=flow.name, share=share)
     return Diagnosis(
         flow=flow.name,
         title=f"{flow.source} -> {flow.target}, {flow.tool}",
@@ -385,7 +386,7 @@ def _loss_notes(run: Run, flow: Flow) -> tuple[str, ...]:
 
 def _causes_of_losses(run: Run, flow: Flow) -> tuple[Finding, ...]:
     share = run.metrics.get(f"{flow.name}.loss", 0.0)
-    return lost_without_window(_lost(run, flow), name=flow.name, share=share)
+    return lost_without_window(run, _lost(run, flow), name=flow.name, share=share)
 
 
 def _application(run: Run, flow: Flow) -> Diagnosis:

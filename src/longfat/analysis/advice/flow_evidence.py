@@ -342,7 +342,7 @@ def collect_evidence(run: Run, flow: Flow) -> FlowEvidence:
 
     Args:
         run: the run.
-        flow: the flow.
+        flow: the flow, which may have failed.
 
     Raises:
         InputError: a file of the run is missing or broken.
@@ -359,7 +359,7 @@ def collect_evidence(run: Run, flow: Flow) -> FlowEvidence:
     rtt_s = _rtt_s(run, flow)
     if table is not None:
         slices = _measured(table, use, mss_bytes, model_based=congestion in MODEL_BASED)
-    elif not isinstance(flow, Bulk):
+    elif not isinstance(flow, Bulk) or flow.name in run.flow_failures:
         slices = ()
     else:
         slices = inferred_slices(run, flow, use, mss_bytes=mss_bytes, congestion=congestion)
@@ -368,7 +368,7 @@ def collect_evidence(run: Run, flow: Flow) -> FlowEvidence:
     sender, receiver = sender_and_receiver(flow)
     lost = losses(run, flow.name) if run.drops is not None else ()
     forward = tuple(loss for loss in lost if loss.cause.is_loss and not loss.is_backward)
-    sampled = {} if table is None or isinstance(flow, Bulk) else _sampled(table, slices)
+    sampled = {} if table is None else _sampled(table, slices)
     goodput_bps = run.metrics.get(f"{flow.name}.receiver_bps", sampled.get("receiver_bps", 0.0))
     arrived = goodput_bps * (end_s - start_s) / 8 / mss_bytes
     return FlowEvidence(

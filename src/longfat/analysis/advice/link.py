@@ -103,7 +103,7 @@ def received_curve(run: Run, flow: Flow) -> Curve:
         MachineError: its report cannot be read.
         InputError: it reports an error.
     """
-    if not isinstance(flow, Bulk):
+    if not isinstance(flow, Bulk) or flow.name in run.flow_failures:
         return _acknowledged_curve(run, flow)
     began_s = run.flow_times[flow.name].start_s
     # Streams have rows of their own: each changes the slope at its two edges.

@@ -46,6 +46,9 @@ _COLOURS = {
 
 _BAR = 24
 
+# A further cause of less than this share of the time is not printed.
+_MIN_SHARE = 0.02
+
 
 def _heading(console: Console, title: str, beside: str = "") -> None:
     print_heading(console, title, beside, style="dim")
@@ -117,7 +120,9 @@ def _draw_diagnosis(console: Console, diagnosis: Diagnosis) -> None:
     _heading(console, "What would help")
     _draw_remedy(console, diagnosis.recommendation)
     for finding in diagnosis.causes[1:]:
-        share = f"{finding.share * 100:.0f} % of the time" if finding.share >= 0.005 else ""
+        if finding.share < _MIN_SHARE:
+            continue
+        share = f"{finding.share * 100:.0f} % of the time"
         _heading(console, f"Also: {finding.cause}", share)
         console.print(Text(finding.sentence))
         _draw_remedy(console, finding.remedy)

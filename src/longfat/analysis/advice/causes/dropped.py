@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from longfat.analysis.advice.flow_evidence import FlowEvidence
     from longfat.analysis.losses import Loss
+    from longfat.execution.runs import Run
 
 # Of these a flow does not recover by itself: where they dominate, the window is no matter.
 _FATAL = {
@@ -254,8 +255,8 @@ def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recomm
         case RootCause.NOT_FORWARDED:
             line = Line(
                 node=group.first.node,
-                text="sysctl -w net.ipv4.ip_forward=1",
-                why="a host forwards only with it",
+                text="sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1",
+                why="a host forwards IPv4 only with the first, IPv6 only with the second",
             )
             return Recommendation(words=words, lines=(line,) if group.first.node else ())
         case RootCause.RANDOM_LOSS | RootCause.CORRUPTION:
@@ -266,12 +267,12 @@ def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recomm
             return _later_drops(evidence, group.first)
         case RootCause.START_UP:
             return Recommendation(
-                words="Measure for longer, or leave out the start (omit); HyStart and pacing "
-                "avoid most of such losses, and a shorter RTT."
+                words="Measure for longer, or leave out the start (omit). A longer queue, or a "
+                "sender that paces (bbr), avoids such losses."
             )
         case _:
-            line = _changed(evidence, group.first)
-            return Recommendation(words=words, lines=(line,) if line is not None else ())
+            change = _changed(evidence, group.first)
+            return Recommendation(words=words, lines=(change,) if change is not None else ())
 
 
 def _shape_below(evidence: FlowEvidence) -> Recommendation:
@@ -304,14 +305,12 @@ _BELOW_POLICER = 0.95
 
 
 def _less_sensitive(evidence: FlowEvidence, words: str) -> Recommendation:
-    first, *others = [
-        line for line in (bbr_line(evidence), more_streams(evidence)) if line is not None
-    ] or [None]
+    lines = [line for line in (bbr_line(evidence), more_streams(evidence)) if line is not None]
     return Recommendation(
         words=f"{words}; otherwise take a congestion control that does not go by losses, or more "
         "streams.",
-        lines=() if first is None else (first,),
-        alternatives=tuple(line for line in others if line is not None),
+        lines=tuple(lines[:1]),
+        alternatives=tuple(lines[1:]),
     )
 
 
@@ -357,10 +356,13 @@ def _changed(evidence: FlowEvidence, loss: Loss) -> Line | None:
     return change_line(evidence.run, loss, rtt_s=evidence.rtt_s, rate_bps=evidence.rate_bps)
 
 
-def lost_without_window(losses: Sequence[Loss], *, name: str, share: float) -> tuple[Finding, ...]:
+def lost_without_window(
+    run: Run, losses: Sequence[Loss], *, name: str, share: float
+) -> tuple[Finding, ...]:
     """Return the root causes of what a flow lost that has no window: datagrams, or one that failed.
 
     Args:
+        run: the run.
         losses: what it lost, on both ways.
         name: the flow's name.
         share: the share of its packets that were lost, 0 to 1.
@@ -378,6 +380,7 @@ def lost_without_window(losses: Sequence[Loss], *, name: str, share: float) -> t
             words = "Send less than the policer lets through, in smaller bursts."
         elif words and not words.endswith("."):
             words += "."
+        line = None if is_full else change_line(run, group.first, rtt_s=None, rate_bps=None)
         explanation = group.first.explanation
         findings.append(
             Finding(
@@ -385,7 +388,7 @@ def lost_without_window(losses: Sequence[Loss], *, name: str, share: float) -> t
                 share=share * group.packets / total,
                 sentence=f"{name} lost {describe(group.losses)}: "
                 f"{explanation[0].lower()}{explanation[1:]}",
-                remedy=Recommendation(words=words),
+                remedy=Recommendation(words=words, lines=(line,) if line is not None else ()),
             )
         )
     return tuple(findings)

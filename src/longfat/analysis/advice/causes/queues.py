@@ -229,7 +229,9 @@ def _alone(evidence: FlowEvidence, *, share: float) -> Finding:
 
 def _fair_queue(evidence: FlowEvidence) -> tuple[Line, ...]:
     slowest = evidence.slowest
-    line = slowest and fair_queue_line(evidence.run, slowest.node, slowest.interface)
+    if slowest is None:
+        return ()
+    line = fair_queue_line(evidence.run, slowest.node, slowest.interface)
     return (line,) if line is not None else ()
 
 
