@@ -9,9 +9,15 @@ from longfat.analysis.advice.diagnosis import Diagnosis, diagnose
 from longfat.analysis.advice.facts import Fact
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY, Line, Recommendation
+from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.execution import run_cases
 from longfat.studio.views import advice_of
 from longfat.study.read import parse_study
+
+
+def cause(cause: RootCause) -> Finding:
+    return Finding(cause=cause, sentence="", remedy=Recommendation(words=""), share=1.0)
+
 
 FOUND = Diagnosis(
     flow="bulk",
@@ -21,6 +27,7 @@ FOUND = Diagnosis(
     duration_s=10.0,
     seconds={Limit.LOSS: 10.0},
     spans=(),
+    causes=(cause(RootCause.SHORT_QUEUE),),
     verdict="The congestion window after losses limited bulk all the time.",
     facts=(
         Fact(key="receiver_bps", label="throughput", value=59e7, text="590 Mbit/s"),
@@ -37,16 +44,10 @@ FOUND = Diagnosis(
 
 
 def test_the_answer_says_how_much_of_what_and_why() -> None:
-    loss = "bulk got 590 Mbit/s of 10.0 Gbit/s: the congestion window after losses limits it."
-    assert advice_of(FOUND)["answer"] == loss
-    window = replace(FOUND, limit=Limit.RECEIVE_WINDOW, facts=FOUND.facts[:1])
-    assert advice_of(window)["answer"] == "bulk got 590 Mbit/s: the receive window limits it."
-    assert advice_of(replace(FOUND, limit=None))["answer"] == FOUND.verdict
-
-
-def test_every_limit_has_its_words() -> None:
-    answers = {advice_of(replace(FOUND, limit=limit))["answer"] for limit in Limit}
-    assert len(answers) == len(Limit)
+    assert advice_of(FOUND)["answer"] == "bulk got 590 Mbit/s of 10.0 Gbit/s. Cause: short queue."
+    window = replace(FOUND, causes=(cause(RootCause.RECEIVE_WINDOW),), facts=FOUND.facts[:1])
+    assert advice_of(window)["answer"] == "bulk got 590 Mbit/s. Cause: receive window."
+    assert advice_of(replace(FOUND, causes=()))["answer"] == FOUND.verdict
 
 
 def test_fields_of_the_study_are_no_lines_for_a_node() -> None:
@@ -76,5 +77,5 @@ def test_a_rate_that_events_change_is_that_of_the_start(tmp_path: Path) -> None:
     (run,) = run_cases(parse_study(EVENTFUL, name="narrower").cases, out=tmp_path)["default"]
     (found,) = diagnose(run)
     rates = "20.0 Mbit/s (at first; 5.00 Mbit/s from 2 s)"
-    assert advice_of(found)["answer"].endswith(f" Mbit/s of {rates}: it fills the path.")
+    assert advice_of(found)["answer"].endswith(f" Mbit/s of {rates}. Cause: standing queue.")
     assert any("of the start" in note for note in found.notes)

@@ -39,6 +39,8 @@ def table(*rows: tuple[float, float, int], stream: int = 0) -> pa.Table:
         "retransmits": 0,
         "cwnd_bytes": 14_480,
         "in_flight_bytes": 0,
+        "in_flight_packets": 0,
+        "rtt_s": 0.01,
         "unsent_bytes": 0,
         "write_queue_bytes": None,
         "send_buffer_bytes": None,
@@ -82,3 +84,16 @@ def test_streams_are_told_apart() -> None:
     rows = ((0.1, 0.1, 5_000), (0.2, 0.2, 9_000))
     both = pa.concat_tables([table(*rows, stream=1), table(*rows, stream=0)])
     assert [len(readings) for readings in stream_readings(both)] == [3, 3]
+
+
+def test_a_silence_with_data_in_flight_is_a_wait_for_a_timeout() -> None:
+    rows = table(*((0.1 + i / 100, 0.1 + i / 100, 1_000 if i < 20 else 2_000) for i in range(40)))
+    rows = rows.set_column(
+        rows.schema.get_field_index("in_flight_packets"),
+        "in_flight_packets",
+        pa.array([3] * 20 + [0] * 20),
+    )
+    (readings,) = stream_readings(rows)
+    waits = [one.time_s for one in readings if one.timed_out]
+    assert waits[0] == pytest.approx(0.1)
+    assert waits[-1] == pytest.approx(0.29)

@@ -389,12 +389,24 @@ def _causes_of_losses(run: Run, flow: Flow) -> tuple[Finding, ...]:
     return lost_without_window(run, _lost(run, flow), name=flow.name, share=share)
 
 
+def _causes_at_sender(run: Run, flow: Flow) -> tuple[Finding, ...]:
+    """Return what the sender of answers waited for, beside the next request; needs a tcp probe."""
+    if tcp_samples(run, flow) is None:
+        return ()
+    evidence = collect_evidence(run, flow)
+    if not evidence.slices:
+        return ()
+    return tuple(
+        finding for finding in _findings(evidence) if finding.cause is not RootCause.APPLICATION
+    )
+
+
 def _application(run: Run, flow: Flow) -> Diagnosis:
     found = examine_application(run, flow)
     return Diagnosis(
         flow=flow.name,
         title=f"{' -> '.join(sender_and_receiver(flow))}, {flow.tool}",
-        causes=_causes_of_losses(run, flow),
+        causes=_causes_of_losses(run, flow) or _causes_at_sender(run, flow),
         verdict=found.verdict,
         facts=found.facts,
         recommendation=found.recommendation,
