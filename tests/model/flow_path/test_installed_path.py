@@ -251,6 +251,18 @@ def test_manifest_has_once_what_interfaces_have_in_common() -> None:
         decode(PackedInstalled, packed, where="x")
 
 
+def test_time_that_is_impossible() -> None:
+    packed = pack(NODES)
+    packed["nodes"][0]["at_s"] = 1e99
+    with pytest.raises(InputError, match="impossible time"):
+        decode(PackedInstalled, packed, where="x")
+
+
+def test_classes_in_a_circle() -> None:
+    circle = (htb_class("1:30", 5e6, parent="1:31"), htb_class("1:31", 9e6, parent="1:30"))
+    assert passage(interface(HTB, classes=circle, filters=(u32("1:31"),))).rate_bps is not None
+
+
 def test_snapshots() -> None:
     first, then = snapshots(NODES)
     assert (first.at_s, then.at_s) == (0.0, 2.0)
