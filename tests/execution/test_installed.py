@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,7 @@ def qdisc(snapshot: Snapshot, name: str) -> InstalledQdisc:
 
 
 # What is read of each qdisc: kind, rate, burst, limits in bytes and in packets, and the others.
-QDISCS = {
+QDISCS: dict[str, tuple[Any, ...]] = {
     "dum0": ("tbf", 100e6, 32768, 512000, None, {}),
     "dum1": ("netem", 7e6, None, None, 5000, {"jitter_s": 0.002, "duplicate": 0.02}),
     "dum3": ("red", None, None, 409600, None, {"min_bytes": 30720, "max_bytes": 92160, "ecn": 1}),
@@ -165,7 +166,7 @@ def test_mtus_and_sysctls(kinds: Snapshot) -> None:
 
 
 # Where the bottleneck of each case is, its rate, what has the rate, and the queue and its limit.
-BOTTLENECKS = {
+BOTTLENECKS: dict[str, tuple[Any, ...]] = {
     "loop": ("r1-eth1", 11e6, "netem 1:", "netem", 1000),
     "and": ("r1-eth1", 30e6, "tbf 1:", "codel", 1000),
     "script": ("r1-eth1", 20e6, "tbf 1:", "tbf", 61440),
@@ -240,7 +241,7 @@ def test_manifest_is_read_as_it_was_written(runs: Path) -> None:
 
 
 # Of each pitfall: the bottleneck's interface, rate, what has it, and its queue with its limit.
-PITFALLS = {
+PITFALLS: dict[str, tuple[Any, ...]] = {
     "htb": (0.04, "r1-eth1", 50e6, "htb 1:1", "pfifo", 1000),
     "police": (0.02, "s1-eth2", 100e6, "police", None, None),
     "reverse": (0.0, "r1-eth1", 100e6, "tbf 1:", "tbf", 512000),
