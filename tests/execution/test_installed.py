@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from longfat.analysis.advice.evidence import find_bottleneck
+from longfat.errors import MachineError
+from longfat.execution.installed_outcome import read_installed
 from longfat.execution.runs import Run, load_run
-from longfat.execution.runs.run import read_manifest
-from longfat.model.flow_path import bottleneck, idle_rtt, queue_limits, sysctl, sysctl_word
+from longfat.execution.runs.run import INSTALLED, read_manifest
+from longfat.model.flow_path import (
+    bottleneck,
+    idle_rtt,
+    path_interfaces,
+    queue_limits,
+    sysctl,
+    sysctl_word,
+)
 from longfat.model.flow_path.installed import (
     HeaderMatch,
     InstalledInterface,
@@ -34,8 +46,19 @@ def play(study: str, kernel: str, out: Path) -> Path:
     return out
 
 
-@pytest.fixture(scope="module", params=KERNELS)
+# What the guest sent of kinds.yaml, on each kernel, is quicker than a machine.
+CAPTURED = "captured on "
+
+
+@pytest.fixture(scope="module", params=[*(CAPTURED + kernel for kernel in KERNELS), *KERNELS])
 def kinds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    if request.param.startswith(CAPTURED):
+        folder = tmp_path_factory.mktemp("captured")
+        captured = STUDIES / f"{request.param.removeprefix(CAPTURED)}.json"
+        shutil.copy(captured, folder / INSTALLED)
+        installed = read_installed(folder)
+        assert installed is not None
+        return first_snapshot(installed)
     out = play("kinds.yaml", request.param, tmp_path_factory.mktemp("kinds"))
     run = load_run(out / "kinds-seed1")
     assert run.installed is not None
@@ -57,7 +80,7 @@ def qdisc(snapshot: Snapshot, name: str) -> InstalledQdisc:
 
 
 # What is read of each qdisc: kind, rate, burst, limits in bytes and in packets, and the others.
-QDISCS = {
+QDISCS: dict[str, tuple[Any, ...]] = {
     "dum0": ("tbf", 100e6, 32768, 512000, None, {}),
     "dum1": ("netem", 7e6, None, None, 5000, {"jitter_s": 0.002, "duplicate": 0.02}),
     "dum3": ("red", None, None, 409600, None, {"min_bytes": 30720, "max_bytes": 92160, "ecn": 1}),
@@ -143,7 +166,7 @@ def test_mtus_and_sysctls(kinds: Snapshot) -> None:
 
 
 # Where the bottleneck of each case is, its rate, what has the rate, and the queue and its limit.
-BOTTLENECKS = {
+BOTTLENECKS: dict[str, tuple[Any, ...]] = {
     "loop": ("r1-eth1", 11e6, "netem 1:", "netem", 1000),
     "and": ("r1-eth1", 30e6, "tbf 1:", "codel", 1000),
     "script": ("r1-eth1", 20e6, "tbf 1:", "tbf", 61440),
@@ -203,14 +226,96 @@ def test_sysctls_of_a_run(runs: Path) -> None:
     assert sysctl_word(run.case.setup, "h1", name, installed=run.installed) == "cubic"
 
 
-def test_older_run_has_none_and_its_lines_are_read(runs: Path) -> None:
-    new = played(runs, "sender")
-    manifest = new.to_manifest()
-    assert manifest["installed"]["nodes"]
-    older = load_run(TESTS / "data" / "runs" / "many" / "one-seed1")
-    assert older.installed is None
+def test_older_run_has_none_and_its_lines_are_read() -> None:
+    run = load_run(TESTS / "data" / "runs" / "lab08" / "default-seed1")
+    assert run.installed is None
+    slowest, why = find_bottleneck(run, run.case.flows[0])
+    assert slowest is not None, why
+    assert slowest.queue is not None
+    assert slowest.queue.line.startswith("tc qdisc add")
 
 
 def test_manifest_is_read_as_it_was_written(runs: Path) -> None:
     run = played(runs, "classes")
     assert read_manifest(run.to_manifest(), folder=run.folder) == run
+
+
+# Of each pitfall: the bottleneck's interface, rate, what has it, and its queue with its limit.
+PITFALLS: dict[str, tuple[Any, ...]] = {
+    "htb": (0.04, "r1-eth1", 50e6, "htb 1:1", "pfifo", 1000),
+    "police": (0.02, "s1-eth2", 100e6, "police", None, None),
+    "reverse": (0.0, "r1-eth1", 100e6, "tbf 1:", "tbf", 512000),
+    "red-tight": (0.04, "r1-eth1", 100e6, "tbf 1:", "red", 409600),
+    "netem-limit": (0.2, "h1-eth0", 1e9, "htb 10:10", "netem", 1000),
+    "tiny-burst": (0.0, "r1-eth1", 100e6, "tbf 8001:", "tbf", 512000),
+    "tiny-limit": (0.0, "r1-eth1", 100e6, "tbf 8001:", "tbf", 1000),
+}
+
+
+@pytest.fixture(scope="module", params=KERNELS)
+def pitfalls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play("pitfalls.yaml", request.param, tmp_path_factory.mktemp("pitfalls"))
+
+
+def test_paths_of_pitfalls(pitfalls: Path) -> None:
+    for name, (delay_s, *expected) in PITFALLS.items():
+        run = played(pitfalls, name)
+        slowest, why = find_bottleneck(run, run.case.flows[0])
+        assert slowest is not None, (name, why)
+        queue = slowest.queue
+        limit = None if queue is None else queue.limit_bytes or queue.limit_packets
+        kind = None if queue is None else queue.kind
+        read = slowest.interface, slowest.rate_bps, slowest.limited_by, kind, limit
+        assert list(read) == expected, name
+        rtt_s, _ = idle_rtt(run.case, run.case.flows[0], {}, installed=run.installed)
+        assert rtt_s == pytest.approx(delay_s), name
+
+
+def test_what_pitfalls_need_beside_the_rate(pitfalls: Path) -> None:
+    run = played(pitfalls, "police")
+    slowest, _ = find_bottleneck(run, run.case.flows[0])
+    assert slowest is not None
+    assert slowest.policer is not None
+    assert (slowest.policer.node, slowest.policer.interface) == ("r1", "r1-eth0")
+    assert slowest.rate_origin == "a policer"
+    run = played(pitfalls, "tiny-burst")
+    slowest, _ = find_bottleneck(run, run.case.flows[0])
+    assert slowest is not None
+    assert slowest.burst_bytes == 1000
+    run = played(pitfalls, "red-tight")
+    slowest, _ = find_bottleneck(run, run.case.flows[0])
+    assert slowest is not None
+    assert slowest.queue is not None
+    assert (slowest.queue.parameters["min_bytes"], slowest.queue.parameters["max_bytes"]) == (
+        3072,
+        9216,
+    )
+    run = played(pitfalls, "mtu")
+    assert find_bottleneck(run, run.case.flows[0]) == (None, "nothing limits a rate on the path")
+    assert run.installed is not None
+    way = path_interfaces(run.case, run.case.flows[0], run.installed)
+    assert [(each.name, each.mtu_bytes) for _, each in way if each.mtu_bytes < 1500] == [
+        ("r1-eth1", 1400)
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"no JSON",
+        b'{"at_ns": 0, "node": "h1"}',
+        b'{"at_ns": 0, "node": "h1", "sysctls": {}, "interfaces": {"e": {"index": 1, "mtu": 1,'
+        b' "txqlen": 1, "qdiscs": ["AAAA"]}}}',
+        b'{"at_ns": 0, "node": "h1", "sysctls": {}, "interfaces": {"e": {"index": 1, "mtu": 1,'
+        b' "txqlen": 1, "qdiscs": ["!"]}}}',
+        b'{"at_ns": 9000000000000000000, "node": "h1", "sysctls": {}, "interfaces": {}}',
+    ],
+)
+def test_forged_report_is_rejected(tmp_path: Path, line: bytes) -> None:
+    (tmp_path / INSTALLED).write_bytes(line)
+    with pytest.raises(MachineError, match="report is invalid"):
+        read_installed(tmp_path)
+
+
+def test_guest_that_sent_nothing(tmp_path: Path) -> None:
+    assert read_installed(tmp_path) is None

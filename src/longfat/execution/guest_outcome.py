@@ -169,7 +169,8 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
         steps = timeline(case.network, setup=case.setup, events=case.events)
         if len(found.event_times) != len(steps):
             raise _foreign(f"{OUTCOME}: event_times: not those of the case's events")
-        return replace(found, installed=read_installed(folder))
+        events_s = [time_s for time_s in found.event_times if time_s is not None]
+        return replace(found, installed=read_installed(folder, events_s=events_s))
     known = {
         "probe": found.failed.probe in {probe.name for probe in case.probes},
         "setup": found.failed.index in range(len(case.setup)),

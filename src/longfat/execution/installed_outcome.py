@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from longfat.common.decoding import decode, parse_json, read_bytes
@@ -21,10 +21,12 @@ from longfat.model.flow_path.tc_messages import parse_class, parse_filter, parse
 from longfat.model.probes.samples import UNREADABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 _MAX_BYTES = 1 << 24
+# Starting a process takes some clock reads, each of nanoseconds.
+_MAX_LINES_S = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +51,15 @@ class _Node:
     sysctls: dict[str, str | None]
 
 
-def read_installed(folder: Path) -> tuple[InstalledNode, ...] | None:
+def read_installed(
+    folder: Path, *, events_s: Sequence[float] = ()
+) -> tuple[InstalledNode, ...] | None:
     """Read what the guest's kernel had installed.
 
     Args:
         folder: the run's folder.
+        events_s: when events began, in seconds after the traffic's start: what was read as soon as
+            the lines of one had run has its time.
 
     Returns:
         It, in the order of times; None if the guest sent nothing.
@@ -75,7 +81,13 @@ def read_installed(folder: Path) -> tuple[InstalledNode, ...] | None:
     except (*UNREADABLE, binascii.Error) as error:
         message = f"{INSTALLED}: a message of the kernel cannot be read: {error}"
         raise _foreign(message) from None
+    parts = [replace(part, at_s=_event_s(part.at_s, events_s)) for part in parts]
     return tuple(differences(sorted(parts, key=lambda part: part.at_s)))
+
+
+def _event_s(at_s: float, events_s: Sequence[float]) -> float:
+    """Return the time of the event after which something was read, if its lines took no time."""
+    return max((time_s for time_s in events_s if 0 <= at_s - time_s <= _MAX_LINES_S), default=at_s)
 
 
 def _node(line: _Node, names: dict[int, str]) -> InstalledNode:

@@ -190,8 +190,12 @@ class InstalledNode:
     sysctls: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not -_MAX_TIME_S <= self.at_s <= _MAX_TIME_S:
-            raise ValueError("it contains an impossible time")
+        _check_time(self.at_s)
+
+
+def _check_time(at_s: float) -> None:
+    if not -_MAX_TIME_S <= at_s <= _MAX_TIME_S:
+        raise ValueError("it contains an impossible time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +291,9 @@ class _PackedNode:
     node: str
     interfaces: Mapping[str, int] = field(default_factory=dict)
     sysctls: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_time(self.at_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -287,7 +287,9 @@ def _pass_classes(
     if is_known:
         own = classes.get(handle)
         way.leaf_class = own
-        while own is not None:
+        for _ in range(_MAX_DEPTH):  # the guest could have sent a circle
+            if own is None:
+                break
             if (most := _most_bps(own)) is not None:
                 way.rates.append(_Rate(most, f"{own.kind} {own.handle}", own.burst_bytes))
             own = classes.get(own.parent)

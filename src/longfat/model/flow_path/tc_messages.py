@@ -7,7 +7,6 @@ packet scheduler are in ticks of 64 ns, rates in bytes per second.
 
 from __future__ import annotations
 
-import math
 import struct
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,8 @@ _TCMSG = struct.Struct("=BxxxiIII")
 _KIND, _OPTIONS, _STATS2, _CHAIN = 1, 2, 7, 11
 _BASIC = 1
 _ROOT, _INGRESS, _EGRESS = 0xFFFFFFFF, 0xFFFFFFF2, 0xFFFFFFF3
-_TICK_S = 64e-9
+_TICK_NS = 64
+_TICK_S = _TICK_NS / 1e9
 _WHOLE = 1 << 32
 _UNLIMITED = 0xFFFFFFFF
 
@@ -519,7 +519,8 @@ def _rate(parts: _Options, *, wide: int, narrow: tuple[int, int] | None = None) 
 
 def _bucket(ticks: int, rate_bps: float | None) -> int | None:
     """Return the size of a bucket that the kernel keeps as the time that it takes."""
-    return math.ceil(ticks * _TICK_S * rate_bps / 8) if rate_bps else None
+    # The kernel rounds down, so this rounds up; in whole numbers, for it must not round twice.
+    return -(-ticks * _TICK_NS * round(rate_bps / 8) // 10**9) if rate_bps else None
 
 
 def _curve(view: memoryview | None) -> float | None:
