@@ -427,6 +427,7 @@ def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     if lost < 1 or history.queue_s is not None or _backoff(last):
         return
     weight = 0.9 if ratio >= 1e-3 else 0.6 if ratio >= 1e-5 and lost >= 3 else 0.2
+    weight *= lost / max(total, lost)
     small = last.get("cwnd") is not None and (last.get("cwnd") or 0) <= _TINY_THRESHOLD
     yield candidate(
         RootCause.RANDOM_LOSS,

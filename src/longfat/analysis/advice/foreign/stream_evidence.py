@@ -310,12 +310,11 @@ class _Reader:
         windows: list[int] = []
         marks: list[tuple[int, int]] = []
         previous = first
-        waited: tuple[str, int] = ("network", 0)
         for index in range(first, last + 1):
             now_ns, flag = times[index], flags[index]
             dt_ns = now_ns - times[previous]
             if index > first:
-                state = self._state(sent - acked, window, segment)
+                state = self._state(sent - acked, window, segment, dt_ns)
                 silence_ns = now_ns - last_data_ns
                 if (
                     self._own[index]
@@ -327,7 +326,6 @@ class _Reader:
                     evidence.timeouts += 1
                     state = "timeout"
                 evidence.waits[state] += dt_ns / _NS
-                waited = (state, dt_ns)
             previous = index
             if self._own[index]:
                 size = payload[index]
@@ -336,7 +334,7 @@ class _Reader:
                     if start + size > sent:
                         evidence.data_bytes += start + size - max(sent, start)
                         marks.append((now_ns, evidence.data_bytes))
-                    self._waited_for_ack(index, size, segment, waited)
+                    self._waited_for_ack(index, size, segment)
                     sent = max(sent, start + size)
                     ends[start + size] = size
                     last_data_ns = now_ns
@@ -362,44 +360,39 @@ class _Reader:
         self._repeated(data, acked)
         evidence.marked = sum(self._table.ecn(self._rows[index]) == _CE for index in data)
 
-    def _state(self, in_flight: int, window: int | None, segment: int) -> str:
+    def _state(self, in_flight: int, window: int | None, segment: int, dt_ns: int) -> str:
+        """Return what the sender waits for, by what has passed here."""
+        side, rtt_ns = self.evidence.side, (self.evidence.rtt_s or 0.0) * _NS
         if window == 0:
             return "zero window"
-        if self.evidence.side is Side.RECEIVER:
-            return "network" if in_flight > 0 else "between data"
         if in_flight <= 0:
-            return "idle"
-        if window is not None and in_flight + segment > window:
+            # Elsewhere than at the sender, data may be on their way to here.
+            is_idle = side is Side.SENDER or (side is Side.MIDDLE and dt_ns > 1.2 * rtt_ns > 0)
+            return "idle" if is_idle else "between data"
+        if side is Side.SENDER and window is not None and in_flight + segment > window:
             return "window"
         return "network"
 
-    def _waited_for_ack(self, index: int, size: int, segment: int, waited: tuple[str, int]) -> None:
+    def _waited_for_ack(self, index: int, size: int, segment: int) -> None:
         """Book the wait of a small segment that an acknowledgement set free."""
         evidence, columns = self.evidence, self._columns
-        if size >= segment or index < 3:
-            return
-        times = columns["time"]
         before = index - 1
-        if self._own[before] or columns["payload"][before]:
+        if size >= segment or before < 1 or self._own[before] or columns["payload"][before]:
             return
         previous_data = next((i for i in range(before - 1, -1, -1) if self._own[i]), None)
         if previous_data is None or not columns["payload"][previous_data]:
             return
-        delay_ns = times[before] - times[previous_data]
-        free_ns = times[index] - times[before]
-        rtt_ns = (evidence.rtt_s or 0.0) * _NS
-        if evidence.side is Side.RECEIVER:
-            is_held = free_ns <= 1.3 * rtt_ns + _AT_ONCE_NS
-            held_ns = delay_ns
-        else:
-            is_held = free_ns <= _AT_ONCE_NS
-            held_ns = delay_ns - rtt_ns
-        if is_held and _NAGLE_MIN_NS <= held_ns <= _NAGLE_MAX_NS:
-            evidence.delayed_acks += 1
-            evidence.waits["delayed ack"] += delay_ns / _NS
-            # It was booked to the network, or to the program, before.
-            state = "network" if evidence.side is not Side.RECEIVER else "between data"
-            evidence.waits[state] = max(0.0, evidence.waits[state] - delay_ns / _NS)
+        times, rtt_ns = columns["time"], (evidence.rtt_s or 0.0) * _NS
+        delay_ns, free_ns = times[before] - times[previous_data], times[index] - times[before]
+        way_ns = 0.0 if evidence.side is Side.SENDER else 1.05 * rtt_ns
+        held_ns = delay_ns + free_ns - rtt_ns
+        if free_ns > way_ns + _AT_ONCE_NS or not _NAGLE_MIN_NS <= held_ns <= _NAGLE_MAX_NS:
+            return
+        evidence.delayed_acks += 1
+        evidence.waits["delayed ack"] += (delay_ns + free_ns) / _NS
+        # It was booked to others before.
+        for state, part_ns in (("network", delay_ns), ("idle", free_ns), ("between data", free_ns)):
+            evidence.waits[state] = max(0.0, evidence.waits[state] - part_ns / _NS)
 
     def _repeated(self, data: Sequence[int], acked: int) -> None:
         """Count how often the segment was sent that was not acknowledged to the end."""

@@ -138,7 +138,7 @@ def _opening(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
 def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     share = evidence.share("window") + evidence.share("zero window")
     rtt_s = evidence.typical_rtt_s or evidence.rtt_s
-    if evidence.side is Side.RECEIVER and rtt_s and evidence.window_bytes:
+    if evidence.side is not Side.SENDER and rtt_s and evidence.window_bytes:
         # What is in flight cannot be seen here; by Little's law it is throughput x RTT.
         filled = evidence.bps * rtt_s / 8 / evidence.window_bytes
         least = 0.75 if evidence.is_scaled else 0.65
@@ -277,7 +277,7 @@ def _small_writes(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]
 def _network(evidence: StreamEvidence) -> float:
     """Return the share of the time that belongs to the network or the sender's own window."""
     visible = evidence.share("network")
-    return visible + (evidence.share("between data") if evidence.side is Side.RECEIVER else 0.0)
+    return visible + evidence.share("between data")
 
 
 def _queue_s(evidence: StreamEvidence) -> float | None:
