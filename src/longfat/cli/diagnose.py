@@ -58,7 +58,8 @@ def _diagnose_run(paths: tuple[Path, ...], *, as_json: bool) -> None:
     run, *names = paths
     if len(names) > 1:
         raise InputError(
-            f"{run} is a directory, and more than the name of a flow follows: diagnose a run alone. "
+            f"{run} is a directory, and more than the name of a flow follows: diagnose a run "
+            "alone. "
             f"What can be diagnosed: {KINDS}"
         )
     found = diagnose_run(load_run(run), str(names[0]) if names else None)

@@ -24,9 +24,18 @@ LINE = (
     "lastsnd:4 lastack:4 pacing_rate 34752000bps delivery_rate 28000000bps busy:3000ms "
     "unacked:90 notsent:300000 minrtt:39.9"
 )
-WORDS = tuple(LINE.split()) + (
-    *("ESTAB", "0", "10.0.0.1:1", "[::1]:2", "*:*", "LISTEN", "skmem:(r1,rb2,t3,tb4,f5,w6,o7,bl8,d9)"),
-    *("timer:(on,1.2sec,3)", "users:((\"x\",pid=1,fd=2))", "bbr:(bw:1bps,mrtt:2)", "rtt:/", "mss:0"),
+WORDS = (
+    *LINE.split(),
+    *(
+        "ESTAB",
+        "0",
+        "10.0.0.1:1",
+        "[::1]:2",
+        "*:*",
+        "LISTEN",
+        "skmem:(r1,rb2,t3,tb4,f5,w6,o7,bl8,d9)",
+    ),
+    *("timer:(on,1.2sec,3)", 'users:(("x",pid=1,fd=2))', "bbr:(bw:1bps,mrtt:2)", "rtt:/", "mss:0"),
     *("rwnd_limited:99999999999ms(98.8%)", "cwnd:0", "pacing_rate", "wscale:99,99", "backoff:3"),
     *("busy:0ms", "minrtt:0", "rtt:0/0", "unacked:999999999999999999", "app_limited", "\n", "\t"),
 )
@@ -71,7 +80,9 @@ def test_each_sign_of_a_socket_has_its_cause(change: tuple[str, str], cause: Roo
 
 
 def test_an_open_connection_without_data_waits_for_its_programs() -> None:
-    line = "cubic wscale:7,7 rto:204 rtt:0.1/0.1 mss:1448 cwnd:10 segs_out:2 segs_in:1 bytes_acked:1"
+    line = (
+        "cubic wscale:7,7 rto:204 rtt:0.1/0.1 mss:1448 cwnd:10 segs_out:2 segs_in:1 bytes_acked:1"
+    )
     found = diagnose("ESTAB 0 0 10.0.0.1:40000 10.0.0.2:80\n " + line)
     assert found.findings[0].cause is RootCause.APPLICATION
     assert "neither end has sent any data" in found.verdict
@@ -80,8 +91,8 @@ def test_an_open_connection_without_data_waits_for_its_programs() -> None:
 def test_a_full_receive_buffer_is_a_slow_reader() -> None:
     found = diagnose(
         "ESTAB 5900000 0 10.0.0.2:5201 10.0.0.1:40000\n"
-        " skmem:(r6200000,rb6291456,t0,tb87040,f0,w0,o0,bl0,d7) cubic wscale:7,7 rto:204 rtt:0.1/0.1"
-        " mss:1448 cwnd:10 bytes_received:90000000 segs_in:60000 rcv_rtt:40 rcv_space:3000000"
+        " skmem:(r6200000,rb6291456,t0,tb87040,f0,w0,o0,bl0,d7) cubic wscale:7,7 rto:204"
+        " rtt:0.1/0.1 mss:1448 cwnd:10 bytes_received:90000000 segs_in:60000 rcv_rtt:40"
     )
     assert found.findings[0].cause is RootCause.RECEIVE_WINDOW
     assert "reads too slowly" in found.verdict
