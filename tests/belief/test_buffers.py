@@ -12,7 +12,6 @@ from longfat.analysis.advice.arithmetic import (
     machine_buffer_bytes,
     receive_buffer_bytes,
 )
-from longfat.analysis.advice.evidence import SEND_BUFFER_SHARE
 from longfat.analysis.advice.tuning import DEFAULT_BUFFERS
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
@@ -93,6 +92,7 @@ def window_share(
     return float(steady_bps * RTT_S / 8 / buffer_bytes)
 
 
+# The rate is near what the buffers let through; `test_socket_buffers` has rates far above.
 # With segmentation offload a packet carries up to 64 KB behind one head; without, each frame has
 # a head and a buffer of its own, as it has with network cards that do not put frames together.
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def window_share(
         ("6.12", "rmem", True, 0.625),
         ("7.2", "rmem", False, 0.78),
         ("7.2", "rmem", True, 0.635),
-        ("6.1", "wmem", False, SEND_BUFFER_SHARE),
+        ("6.1", "wmem", False, 0.76),
         # Before 6.3 room for headers is of 1 KB where the kernel has tunnels (MAX_HEADER).
         ("6.1", "wmem", True, 0.417),
-        ("6.12", "wmem", False, SEND_BUFFER_SHARE),
+        ("6.12", "wmem", False, 0.76),
         ("6.12", "wmem", True, 0.50),
-        ("7.2", "wmem", False, SEND_BUFFER_SHARE),
+        ("7.2", "wmem", False, 0.76),
         ("7.2", "wmem", True, 0.42),
     ],
 )

@@ -26,7 +26,7 @@ KERNELS = {"6.1": (6, 1), "6.12": (6, 12), "7.2": (7, 2)}
 TOOLS = {"iperf3": Iperf3, "transfer": Transfer}
 
 
-def measured_bps(  # noqa: PLR0913  what a case is
+def measured_bps(
     out: Path,
     *,
     kernel: str,

@@ -80,7 +80,8 @@ def _diagnose_run(paths: tuple[Path, ...], *, check: bool, as_json: bool) -> Non
     folder, *names = paths
     if len(names) > 1:
         raise InputError(
-            f"{folder} is a directory, and more than the name of a flow follows: diagnose a run alone. "
+            f"{folder} is a directory, and more than the name of a flow follows: diagnose a run "
+            "alone. "
             f"What can be diagnosed: {KINDS}"
         )
     run = load_run(folder)

@@ -109,7 +109,8 @@ def receive_share(version: tuple[int, int], *, frames: bool = False) -> float:
 def send_share(version: tuple[int, int], *, frames: bool = False) -> float:
     """Return the share of a full send buffer that is data.
 
-    Source: measured, as this module describes. Valid for segments of 1,448 bytes. Before 6.3 a head had 1 KB of room for headers, where the kernel has tunnels (`MAX_HEADER`).
+    Source: measured, as this module describes. Valid for segments of 1,448 bytes. Before 6.3 a
+    head had 1 KB of room for headers, where the kernel has tunnels (`MAX_HEADER`).
 
     Args:
         version: the first two numbers of the release.

@@ -19,7 +19,9 @@ from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.theory import bdp, buffers, loss, socket_buffers
-from longfat.theory.socket_buffers import MB, SEND_BUFFER_BYTES
+
+MB = socket_buffers.MB
+SEND_BUFFER_BYTES = socket_buffers.SEND_BUFFER_BYTES
 
 HEADER_BYTES = 40
 """IPv4 and TCP headers without options."""

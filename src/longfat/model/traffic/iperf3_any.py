@@ -131,15 +131,18 @@ def _scaled(percent: float | None) -> float | None:
     return None if percent is None else percent / 100
 
 
+def _socket_end(entry: Any, side: str) -> tuple[str, int] | None:
+    host, port = _found(entry, f"{side}_host"), _number(_found(entry, f"{side}_port"))
+    return (host, int(port)) if isinstance(host, str) and port is not None else None
+
+
 def _connections(connected: Any) -> tuple[tuple[tuple[str, int], tuple[str, int]], ...]:
     """Return the ends of streams, as far as they are what iperf3 writes."""
     ends = []
     for entry in connected if isinstance(connected, list) else ():
-        hosts = [_found(entry, f"{side}_host") for side in ("local", "remote")]
-        ports = [_number(_found(entry, f"{side}_port")) for side in ("local", "remote")]
-        local, remote = zip(hosts, ports, strict=True)
-        if all(isinstance(host, str) for host in hosts) and None not in ports:
-            ends.append(((local[0], int(local[1])), (remote[0], int(remote[1]))))
+        own, other = (_socket_end(entry, side) for side in ("local", "remote"))
+        if own is not None and other is not None:
+            ends.append((own, other))
     return tuple(ends)
 
 

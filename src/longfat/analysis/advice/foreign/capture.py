@@ -152,7 +152,8 @@ def _unknown(evidence: StreamEvidence) -> Iterator[str]:
         return
     if evidence.is_scaled is None:
         yield (
-            "Whether window scaling was agreed, and so the receive window: the SYN packets are not in "
+            "Whether window scaling was agreed, and so the receive window: the SYN packets are "
+            "not in "
             "the capture. Start it before the connection."
         )
     if evidence.side is Side.RECEIVER:
@@ -161,7 +162,7 @@ def _unknown(evidence: StreamEvidence) -> Iterator[str]:
             "Capture at the sender, too."
         )
     elif evidence.side is Side.MIDDLE:
-        yield "Times at both ends: the capture is in the middle, so RTTs are of one part of the path."
+        yield "What was in flight: the capture is between both ends, and sees a part of the path."
     yield "The sender's congestion window, pacing and buffers: `ss -tinm` at the sender shows them."
     yield "What other traffic the slowest link carries."
 
@@ -196,7 +197,7 @@ def _everywhere(table: PacketTable) -> _Everywhere:
         (6, "icmp6_type", "icmp6_code"),
     ):
         kinds = table.wholes[kind_key]
-        for row in np.flatnonzero(kinds != ABSENT):
+        for row in np.flatnonzero(kinds != ABSENT).tolist():
             kind, code = int(kinds[row]), int(table.wholes[code_key][row])
             too_big += (kind, code) == (_UNREACHABLE, _FRAGMENTATION_NEEDED) and version == 4
             too_big += kind == _TOO_BIG_6 and version == 6
@@ -223,7 +224,8 @@ def _everywhere(table: PacketTable) -> _Everywhere:
             candidate(
                 RootCause.NO_NEIGHBOUR,
                 0.9,
-                f"Nobody answers the ARP requests for {', '.join(silent[:3])}: that host is down, has "
+                f"Nobody answers the ARP requests for {', '.join(silent[:3])}: that host is "
+                "down, has "
                 "another address, or is not on this link.",
                 remedy="`ip neigh` and `ip addr` at both ends show the addresses.",
                 certain=True,

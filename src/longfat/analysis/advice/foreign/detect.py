@@ -17,7 +17,8 @@ from longfat.errors import InputError
 from longfat.model.traffic.iperf3_any import read_any_report
 
 KINDS = (
-    "a run directory of longfat, a report of `iperf3 -J` (or --json-stream), the output of `ss -tin` "
+    "a run directory of longfat, a report of `iperf3 -J` (or --json-stream), the output of `ss "
+    "-tin` "
     "(better `ss -tinm`), or a capture (pcap, pcapng)"
 )
 """What can be diagnosed."""
@@ -105,7 +106,8 @@ def _text(path: Path) -> str:
         raise InputError(f"{path}: an empty file; what can be diagnosed: {KINDS}")
     if b"\0" in content:
         raise InputError(
-            f"{path}: binary data ({content[:8]!r}...), but no capture; what can be diagnosed: {KINDS}"
+            f"{path}: binary data ({content[:8]!r}...), but no capture; what can be diagnosed: "
+            f"{KINDS}"
         )
     return content.decode("utf-8-sig", errors="replace")
 

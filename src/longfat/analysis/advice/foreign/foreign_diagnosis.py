@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.analysis.advice.facts import Facts
 from longfat.analysis.advice.recommendation import Line, Recommendation
 from longfat.analysis.advice.root_cause import Finding, RootCause
 
@@ -19,9 +18,6 @@ MIN_SHARE = 0.05
 
 ConnectionKey = frozenset[tuple[str, int]]
 """The two ends of a connection: address and port each."""
-
-SENDER, RECEIVER = "the sender", "the receiver"
-"""Where lines to paste belong; the hosts have no names here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,24 +166,3 @@ def chosen(facts: Iterable[Fact], *keys: str) -> tuple[Fact, ...]:
     """Return the facts with these keys, in the order of the keys."""
     by_key = {fact.key: fact for fact in facts}
     return tuple(by_key[key] for key in keys if key in by_key)
-
-
-def with_notes(diagnosis: ForeignDiagnosis, *notes: str) -> ForeignDiagnosis:
-    """Return a diagnosis with further remarks."""
-    return replace(diagnosis, notes=(*diagnosis.notes, *notes))
-
-
-__all__ = [
-    "MIN_SHARE",
-    "RECEIVER",
-    "SENDER",
-    "Candidate",
-    "ConnectionKey",
-    "Facts",
-    "ForeignDiagnosis",
-    "Line",
-    "candidate",
-    "chosen",
-    "ranked",
-    "with_notes",
-]

@@ -1,4 +1,4 @@
-"""What the packets of a TCP connection show: where it was captured, and what each moment waited for.
+"""What the packets of a TCP connection show: the capture's side, and what the sender waits for.
 
 A capture has two sides. Near the sender, what is in flight is visible at each moment, and so is
 what the sender waits for: the receiver's window, an acknowledgement, or its program. Near the
@@ -85,7 +85,6 @@ class StreamEvidence:
         delayed_acks: small segments that waited for a delayed acknowledgement.
         repeats: how often the first segment that was never acknowledged was sent.
         repeat_bytes: its size.
-        acked_bytes: how much was acknowledged.
         largest_acked: the largest segment that was acknowledged.
         ecn_requested: the SYN requested ECN.
         ecn_agreed: the answer agreed.
@@ -129,7 +128,6 @@ class StreamEvidence:
     delayed_acks: int = 0
     repeats: int = 0
     repeat_bytes: int = 0
-    acked_bytes: int = 0
     largest_acked: int = 0
     ecn_requested: bool = False
     ecn_agreed: bool = False
@@ -248,7 +246,7 @@ class _Reader:
         if len(syn_ns) < 2:
             return
         client = self._is_client
-        if client not in syn_ns or client not in syn_ns:
+        if client not in syn_ns:
             return
         answer_ns = syn_ns[not client]
         last = next(
@@ -301,33 +299,23 @@ class _Reader:
         if not data:
             return
         evidence.largest_payload = max(payload[i] for i in data)
-        first, last = data[0], len(times) - 1
+        first = data[0]
         segment = evidence.segment_bytes
         sent = acked = columns["seq"][first]
-        window, was_zero = None, False
+        window = None
         last_data_ns = times[first]
         ends: dict[int, int] = {}
         windows: list[int] = []
         marks: list[tuple[int, int]] = []
         previous = first
-        waited: tuple[str, int] = ("network", 0)
-        for index in range(first, last + 1):
+        for index in range(first, len(times)):
             now_ns, flag = times[index], flags[index]
             dt_ns = now_ns - times[previous]
             if index > first:
-                state = self._state(sent - acked, window, segment)
-                silence_ns = now_ns - last_data_ns
-                if (
-                    self._own[index]
-                    and payload[index]
-                    and columns["retransmission"][index]
-                    and columns["seq"][index] <= acked
-                    and silence_ns >= max(_MIN_TIMEOUT_NS, 1.5 * _NS * (evidence.rtt_s or 0))
-                ):
-                    evidence.timeouts += 1
-                    state = "timeout"
-                evidence.waits[state] += dt_ns / _NS
-                waited = (state, dt_ns)
+                is_late = self._ends_timeout(index, acked, now_ns - last_data_ns)
+                evidence.timeouts += is_late
+                state = self._state(sent - acked, window, segment, dt_ns)
+                evidence.waits["timeout" if is_late else state] += dt_ns / _NS
             previous = index
             if self._own[index]:
                 size = payload[index]
@@ -336,7 +324,7 @@ class _Reader:
                     if start + size > sent:
                         evidence.data_bytes += start + size - max(sent, start)
                         marks.append((now_ns, evidence.data_bytes))
-                    self._waited_for_ack(index, size, segment, waited)
+                    self._waited_for_ack(index, size, segment)
                     sent = max(sent, start + size)
                     ends[start + size] = size
                     last_data_ns = now_ns
@@ -346,63 +334,64 @@ class _Reader:
             if flag & ACK and not flag & (SYN | RST):
                 window = columns["window"][index]
                 windows.append(window)
-                evidence.zero_windows += window == 0 and not was_zero
-                was_zero = window == 0
+                evidence.zero_windows += window == 0 and len(windows) > 1 and windows[-2] > 0
                 acked = max(acked, columns["ack"][index])
                 evidence.echoed += bool(flag & ECE)
         evidence.window_bytes = max(windows, default=0)
         evidence.least_window_bytes = min(windows, default=0)
-        evidence.duration_s = max((times[last] - times[first]) / _NS, 0.0)
-        evidence.acked_bytes = max(0, acked - columns["seq"][first])
+        evidence.duration_s = max((times[-1] - times[first]) / _NS, 0.0)
         evidence.largest_acked = max(
             (size for end, size in ends.items() if end <= acked), default=0
         )
-        evidence.rates_bps = _rates(marks, times[first], times[last])
+        evidence.rates_bps = _rates(marks, times[first], times[-1])
         self._repeated(data, acked)
-        evidence.marked = sum(self._table.ecn(self._rows[index]) == _CE for index in data)
 
-    def _state(self, in_flight: int, window: int | None, segment: int) -> str:
+    def _ends_timeout(self, index: int, acked: int, silence_ns: int) -> bool:
+        """Return whether a packet was sent again after a silence as long as a timeout."""
+        columns = self._columns
+        is_again = self._own[index] and columns["payload"][index] > 0
+        is_again = is_again and columns["retransmission"][index] > 0
+        least_ns = max(_MIN_TIMEOUT_NS, 1.5 * _NS * (self.evidence.rtt_s or 0.0))
+        return is_again and columns["seq"][index] <= acked and silence_ns >= least_ns
+
+    def _state(self, in_flight: int, window: int | None, segment: int, dt_ns: int) -> str:
+        """Return what the sender waits for, by what has passed here."""
+        side, rtt_ns = self.evidence.side, (self.evidence.rtt_s or 0.0) * _NS
         if window == 0:
             return "zero window"
-        if self.evidence.side is Side.RECEIVER:
-            return "network" if in_flight > 0 else "between data"
         if in_flight <= 0:
-            return "idle"
-        if window is not None and in_flight + segment > window:
+            # Elsewhere than at the sender, data may be on their way to here.
+            is_idle = side is Side.SENDER or (side is Side.MIDDLE and dt_ns > 1.2 * rtt_ns > 0)
+            return "idle" if is_idle else "between data"
+        if side is Side.SENDER and window is not None and in_flight + segment > window:
             return "window"
         return "network"
 
-    def _waited_for_ack(self, index: int, size: int, segment: int, waited: tuple[str, int]) -> None:
+    def _waited_for_ack(self, index: int, size: int, segment: int) -> None:
         """Book the wait of a small segment that an acknowledgement set free."""
         evidence, columns = self.evidence, self._columns
-        if size >= segment or index < 3:
-            return
-        times = columns["time"]
         before = index - 1
-        if self._own[before] or columns["payload"][before]:
+        if size >= segment or before < 1 or self._own[before] or columns["payload"][before]:
             return
         previous_data = next((i for i in range(before - 1, -1, -1) if self._own[i]), None)
         if previous_data is None or not columns["payload"][previous_data]:
             return
-        delay_ns = times[before] - times[previous_data]
-        free_ns = times[index] - times[before]
-        rtt_ns = (evidence.rtt_s or 0.0) * _NS
-        if evidence.side is Side.RECEIVER:
-            is_held = free_ns <= 1.3 * rtt_ns + _AT_ONCE_NS
-            held_ns = delay_ns
-        else:
-            is_held = free_ns <= _AT_ONCE_NS
-            held_ns = delay_ns - rtt_ns
-        if is_held and _NAGLE_MIN_NS <= held_ns <= _NAGLE_MAX_NS:
-            evidence.delayed_acks += 1
-            evidence.waits["delayed ack"] += delay_ns / _NS
-            # It was booked to the network, or to the program, before.
-            state = "network" if evidence.side is not Side.RECEIVER else "between data"
-            evidence.waits[state] = max(0.0, evidence.waits[state] - delay_ns / _NS)
+        times, rtt_ns = columns["time"], (evidence.rtt_s or 0.0) * _NS
+        delay_ns, free_ns = times[before] - times[previous_data], times[index] - times[before]
+        way_ns = 0.0 if evidence.side is Side.SENDER else 1.05 * rtt_ns
+        held_ns = delay_ns + free_ns - rtt_ns
+        if free_ns > way_ns + _AT_ONCE_NS or not _NAGLE_MIN_NS <= held_ns <= _NAGLE_MAX_NS:
+            return
+        evidence.delayed_acks += 1
+        evidence.waits["delayed ack"] += (delay_ns + free_ns) / _NS
+        # It was booked to others before.
+        for state, part_ns in (("network", delay_ns), ("idle", free_ns), ("between data", free_ns)):
+            evidence.waits[state] = max(0.0, evidence.waits[state] - part_ns / _NS)
 
     def _repeated(self, data: Sequence[int], acked: int) -> None:
-        """Count how often the segment was sent that was not acknowledged to the end."""
+        """Count marks, and how often the segment was sent that was never acknowledged."""
         columns = self._columns
+        self.evidence.marked = sum(self._table.ecn(self._rows[index]) == _CE for index in data)
         starts = Counter(columns["seq"][i] for i in data if columns["seq"][i] >= acked)
         if not starts:
             return

@@ -6,15 +6,8 @@ import statistics
 from collections.abc import Iterator
 
 from longfat.analysis.advice.facts import Fact, Facts
-from longfat.analysis.advice.foreign.foreign_diagnosis import (
-    RECEIVER,
-    SENDER,
-    Candidate,
-    Line,
-    candidate,
-    chosen,
-)
-from longfat.analysis.advice.foreign.sockets import receive_buffer_line
+from longfat.analysis.advice.foreign.foreign_diagnosis import Candidate, candidate, chosen
+from longfat.analysis.advice.foreign.remedies import PROBING, RECEIVE_BUFFER, SCALING
 from longfat.analysis.advice.foreign.stream_evidence import Side, StreamEvidence
 from longfat.analysis.advice.root_cause import RootCause
 from longfat.model.metric import Unit
@@ -44,9 +37,8 @@ def stream_facts(evidence: StreamEvidence) -> Facts:
     facts.put("median_rtt_s", "RTT, median", evidence.typical_rtt_s, Unit.SECONDS)
     facts.put("return_queue_s", "queue on the way back", evidence.return_queue_s, Unit.SECONDS)
     if evidence.segments:
-        beside = {None: "the SYN packets are missing, so its scale is not known"}.get(
-            evidence.is_scaled, ""
-        )
+        unscaled = "the SYN packets are missing, so its scale is not known"
+        beside = unscaled if evidence.is_scaled is None else ""
         window = evidence.window_bytes
         facts.put("window_bytes", "largest window offered", window, Unit.BYTES, beside=beside)
         facts.put("in_flight_bytes", "largest in flight", evidence.in_flight_bytes, Unit.BYTES)
@@ -119,7 +111,8 @@ def _opening(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         yield candidate(
             RootCause.FIREWALL,
             0.7,
-            f"Nothing answers the SYN to {target}: a firewall drops it, the host is down, or there is "
+            f"Nothing answers the SYN to {target}: a firewall drops it, the host is down, or "
+            "there is "
             "no route there or back.",
             remedy="Capture at the other end, too: it shows whether the SYN arrives and an answer "
             "leaves.",
@@ -138,7 +131,7 @@ def _opening(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
 def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     share = evidence.share("window") + evidence.share("zero window")
     rtt_s = evidence.typical_rtt_s or evidence.rtt_s
-    if evidence.side is Side.RECEIVER and rtt_s and evidence.window_bytes:
+    if evidence.side is not Side.SENDER and rtt_s and evidence.window_bytes:
         # What is in flight cannot be seen here; by Little's law it is throughput x RTT.
         filled = evidence.bps * rtt_s / 8 / evidence.window_bytes
         least = 0.75 if evidence.is_scaled else 0.65
@@ -171,7 +164,7 @@ def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             f"The receive window limits: for {_percent(share)} of the time all that it allows "
             f"({evidence.window_bytes:,} bytes at most) was in flight.",
             remedy="A larger receive buffer at the receiver.",
-            lines=(receive_buffer_line(),),
+            lines=(RECEIVE_BUFFER,),
             evidence=shown,
             certain=evidence.is_scaled is not None,
         )
@@ -191,10 +184,7 @@ def _no_scaling(evidence: StreamEvidence, share: float, shown: tuple[Fact, ...])
         f"{most}, and for {_percent(share)} of the time they were.",
         remedy="Switch window scaling on at the end whose SYN lacks the option, or look for a "
         "firewall that removes it: compare captures at both ends.",
-        lines=tuple(
-            Line(node=node, text="sysctl -w net.ipv4.tcp_window_scaling=1", why="the default")
-            for node in (SENDER, RECEIVER)
-        ),
+        lines=SCALING,
         evidence=shown,
         certain=True,
     )
@@ -212,15 +202,10 @@ def _black_hole(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         f"A segment of {big:,} bytes was sent {evidence.repeats:,} times and never acknowledged, "
         f"while smaller ones passed (up to {evidence.largest_acked:,} bytes): packets of this size "
         "do not fit a link on the path, and no ICMP message arrives that says so.",
-        remedy="Let ICMP (type 3 code 4, ICMPv6 type 2) pass, lower the MSS at the router (`tcp option "
+        remedy="Let ICMP (type 3 code 4, ICMPv6 type 2) pass, lower the MSS at the router (`tcp "
+        "option "
         "maxseg size set rt mtu`), or let the sender probe.",
-        lines=(
-            Line(
-                node=SENDER,
-                text="sysctl -w net.ipv4.tcp_mtu_probing=1",
-                why="after timeouts it sends smaller segments, without ICMP (RFC 4821)",
-            ),
-        ),
+        lines=(PROBING,),
         evidence=chosen(facts, "retransmits", "timeouts", "mss_bytes", "timeout_fraction"),
         certain=True,
     )
@@ -234,7 +219,8 @@ def _timeouts(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             share,
             f"For {_percent(share)} of the time the sender waited for retransmission timeouts "
             f"({evidence.timeouts:,}): losses that no acknowledgement reported.",
-            remedy="Find what loses whole windows or the last packets of a burst: a very short queue, "
+            remedy="Find what loses whole windows or the last packets of a burst: a very short "
+            "queue, "
             "many senders at once (incast), a link that is cut.",
             evidence=chosen(
                 facts, "timeout_fraction", "timeouts", "retransmits", "fast_retransmits"
@@ -249,7 +235,8 @@ def _application(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         yield candidate(
             RootCause.APPLICATION,
             share,
-            f"For {_percent(share)} of the time all data were acknowledged, and the sender's program "
+            f"For {_percent(share)} of the time all data were acknowledged, and the sender's "
+            "program "
             "had sent no more.",
             remedy="Nothing in the network: the program thinks, waits for an answer, or has a rate "
             "of its own.",
@@ -265,7 +252,8 @@ def _small_writes(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]
         yield candidate(
             RootCause.SMALL_WRITES,
             share,
-            f"{evidence.delayed_acks:,} times a small segment waited for an acknowledgement that came "
+            f"{evidence.delayed_acks:,} times a small segment waited for an acknowledgement that "
+            "came "
             f"{format_quantity(each, Unit.SECONDS)} later, {_percent(share)} of the time: Nagle's "
             "algorithm at the sender and delayed acknowledgements at the receiver.",
             remedy="Write a message at once, or set TCP_NODELAY in the sending program.",
@@ -277,7 +265,7 @@ def _small_writes(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]
 def _network(evidence: StreamEvidence) -> float:
     """Return the share of the time that belongs to the network or the sender's own window."""
     visible = evidence.share("network")
-    return visible + (evidence.share("between data") if evidence.side is Side.RECEIVER else 0.0)
+    return visible + evidence.share("between data")
 
 
 def _queue_s(evidence: StreamEvidence) -> float | None:
@@ -302,10 +290,13 @@ def _queue(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         yield candidate(
             RootCause.ACK_PATH,
             0.9 * share,
-            f"Acknowledgements wait {format_quantity(back_s, Unit.SECONDS)} on the way back, by the "
+            f"Acknowledgements wait {format_quantity(back_s, Unit.SECONDS)} on the way back, by "
+            "the "
             "receiver's timestamps, and nearly all of the RTT's increase "
-            f"({format_quantity(extra_s, Unit.SECONDS)}) is there: another flow fills that direction.",
-            remedy="Give the other direction a fair queue (fq_codel, cake), or shape what fills it.",
+            f"({format_quantity(extra_s, Unit.SECONDS)}) is there: another flow fills that "
+            "direction.",
+            remedy="Give the other direction a fair queue (fq_codel, cake), or shape what fills "
+            "it.",
             evidence=shown,
             certain=True,
         )
@@ -313,7 +304,8 @@ def _queue(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     yield candidate(
         RootCause.STANDING_QUEUE,
         0.85 * share,
-        f"A link is full at {format_quantity(evidence.bps, Unit.BPS)} of payload, and its queue adds "
+        f"A link is full at {format_quantity(evidence.bps, Unit.BPS)} of payload, and its queue "
+        "adds "
         f"{format_quantity(extra_s, Unit.SECONDS)} to the "
         f"{format_quantity(evidence.rtt_s or 0.0, Unit.SECONDS)} of the idle path.",
         remedy="The link carries no more. A shorter queue, fq_codel or cake at it cut the delay.",
@@ -328,7 +320,8 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         yield candidate(
             RootCause.REORDERING,
             0.6 * share,
-            f"{_percent(late)} of the segments ({evidence.late:,}) came out of order: packets overtake "
+            f"{_percent(late)} of the segments ({evidence.late:,}) came out of order: packets "
+            "overtake "
             "each other.",
             remedy="Find what reorders: links that share one flow packet by packet, wireless "
             "retransmissions, a netem with jitter.",
@@ -346,7 +339,8 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         yield candidate(
             RootCause.REORDERING,
             0.85 * share,
-            f"{evidence.spurious:,} of {again:,} retransmissions were unnecessary: the receiver had "
+            f"{evidence.spurious:,} of {again:,} retransmissions were unnecessary: the receiver "
+            "had "
             "the data already (DSACK). Packets overtake each other, or the delay jumps.",
             remedy="Find what reorders: links that share one flow packet by packet, wireless "
             "retransmissions, a netem with jitter.",
@@ -387,7 +381,8 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         yield candidate(
             RootCause.POLICER,
             weight,
-            f"{counted}, mostly several in a row, while the RTT stays flat: a policer, or a queue of a "
+            f"{counted}, mostly several in a row, while the RTT stays flat: a policer, or a "
+            "queue of a "
             "few packets.",
             remedy="Shape below its rate at the sender (`tc qdisc replace dev DEV root fq maxrate "
             "RATE`), or raise the policer's burst.",
@@ -397,7 +392,8 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         yield candidate(
             RootCause.RANDOM_LOSS,
             weight,
-            f"{counted}, one here and one there while the RTT stays flat: packets are lost at random, "
+            f"{counted}, one here and one there while the RTT stays flat: packets are lost at "
+            "random, "
             "and not by a full queue.",
             remedy="Repair the link (cable, optics, radio); BBR and more streams suffer less.",
             evidence=shown,
@@ -405,7 +401,7 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
 
 
 def _constant(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
-    """A rate that is constant, without losses, a queue or a window that limits."""
+    """Find a rate that is constant, without losses, a queue or a window that limits."""
     rates, share = evidence.rates_bps, _network(evidence)
     if len(rates) < 5 or evidence.retransmits or share < 0.5 or _queue_s(evidence) is not None:
         return
@@ -419,7 +415,8 @@ def _constant(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         (0.5 if at_sender else 0.4) * share,
         f"A constant {format_quantity(mean, Unit.BPS)} of payload, without losses"
         + (
-            ", without a queue and with room in the receive window: a shaper at the sender, its send "
+            ", without a queue and with room in the receive window: a shaper at the sender, its "
+            "send "
             "buffer, or a link that is just full."
             if at_sender
             else ": the rate of a link on the path, of a shaper, or of the sender's own buffer."
@@ -442,7 +439,8 @@ def _start_up(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             0.6 * _network(evidence),
             f"It took only {trips:.2g} round trips, without a loss: most of that is slow start, in "
             "which the congestion window doubles each round trip.",
-            remedy="Nothing to set: short transfers end before the window is large. Keep connections "
+            remedy="Nothing to set: short transfers end before the window is large. Keep "
+            "connections "
             "open, or start with a larger window (`ip route change ... initcwnd`).",
             evidence=chosen(facts, "data_bytes", "min_rtt_s", "in_flight_bytes"),
         )
