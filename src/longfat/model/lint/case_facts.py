@@ -23,7 +23,7 @@ from longfat.model.traffic import Bulk
 
 ETHERNET_BYTES = 14
 _GSO_BYTES = 65_536
-_MTU = re.compile(r"\bmtu\s+(?:lock\s+)?(\d+)")
+_MTU = re.compile(r"\b(?:link|route)\b[^;&|\n]*?\bmtu\s+(?:lock\s+)?(\d+)")
 _FRAMES = re.compile(r"\b(?:gso_max_segs\s+1\b|gso_max_size|tso\s+off|gso\s+off)")
 
 

@@ -18,7 +18,11 @@ from longfat.model.lint.machine_state import MachineState, Origin
 from longfat.model.lint.queues import queue_warnings
 from longfat.model.lint.shapers import shaper_warnings
 from longfat.model.lint.shell_words import command_line
-from longfat.model.lint.sysctls import case_sysctl_warnings, sysctl_warnings
+from longfat.model.lint.sysctls import (
+    case_sysctl_warnings,
+    is_plain_kernel,
+    sysctl_warnings,
+)
 from longfat.model.lint.tc_command import parse_tc
 from longfat.model.lint.units import unit_warnings
 
@@ -86,12 +90,15 @@ def _warnings(case: Case) -> Iterator[tuple[Origin, str]]:
     yield from ip_warnings(facts)
 
 
-def lint_line(node: str, line: str, *, devices: Mapping[str, str] | None = None) -> list[str]:
+def lint_line(
+    node: str, line: str, *, kernel: str = "", devices: Mapping[str, str] | None = None
+) -> list[str]:
     """Return the warnings about one line that is typed, whatever came before it.
 
     Args:
         node: where it is typed.
         line: the line, or a block of lines.
+        kernel: the machine's kernel; one of longfat's own, if empty.
         devices: the node of each interface; None if they are not known.
     """
     texts: list[str] = []
@@ -101,7 +108,7 @@ def lint_line(node: str, line: str, *, devices: Mapping[str, str] | None = None)
         tc = parse_tc(command.words)
         if tc is not None:
             texts += unit_warnings(tc)
-        texts += sysctl_warnings(command)
+        texts += sysctl_warnings(command, is_own_kernel=not kernel or is_plain_kernel(kernel))
         if devices is not None and (problem := device_problem(command, devices)):
             texts.append(problem)
     return list(dict.fromkeys(texts))

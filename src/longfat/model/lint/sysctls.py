@@ -36,6 +36,11 @@ _CUTOFF = 0.8
 Warnings = Iterator[tuple[Origin, str]]
 
 
+def is_plain_kernel(kernel: str) -> bool:
+    """Return whether a kernel is one of Linux's releases, and not one with more names."""
+    return _PLAIN_KERNEL.fullmatch(kernel) is not None
+
+
 def settings_of(words: Sequence[Word]) -> Iterator[tuple[str, str]]:
     """Yield the names, with dots, and values that a command of sysctl sets."""
     if words[0] != "sysctl":
@@ -137,7 +142,7 @@ def _triple_warnings(name: str, value: str, words: Sequence[Word]) -> Iterator[s
 def case_sysctl_warnings(facts: CaseFacts) -> Warnings:
     """Find sysctls that do not fit the case's machine and paths."""
     case = facts.case
-    is_own = _PLAIN_KERNEL.fullmatch(case.kernel) is not None
+    is_own = is_plain_kernel(case.kernel)
     for typed in facts.commands:
         for text in sysctl_warnings(typed.command, is_own_kernel=is_own):
             yield typed.origin, text

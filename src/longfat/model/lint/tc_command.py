@@ -222,9 +222,7 @@ def with_options(command: TcCommand) -> TcCommand:
         word = words[at]
         if word is None or word not in table:
             refused = "" if word is None else _refusal(word, options, table)
-            return replace(
-                command, options=tuple(options), refused=refused, is_complete=False
-            )
+            return replace(command, options=tuple(options), refused=refused, is_complete=False)
         kinds = table[word]
         if word == "loss" and words[at + 1 : at + 2] and words[at + 1] in {"state", "gemodel"}:
             return replace(command, options=tuple(options), is_complete=False)

@@ -44,6 +44,7 @@ def unit_warnings(tc: TcCommand) -> Iterator[str]:
         return
     if tc.refused:
         yield tc.refused
+        return
     table = OPTIONS.get(tc.table, {})
     for name, values in tc.options:
         kinds = next((kinds for key, kinds in table.items() if key == name), ())
