@@ -141,11 +141,11 @@ def setting_warnings_of(study: Study) -> list[InputError]:
     """
     errors: dict[tuple[str, str], InputError] = {}
     for planned in itertools.islice(study.cases.values(), _MAX_CASES):
-        for warning in lint_case(planned.case):
-            place = _place_of(planned, warning.origin)
+        for finding in lint_case(planned.case):
+            where = _place_of(planned, finding.origin)
             # What differs from case to case in its numbers only is reported once for a line.
-            key = (str(place), _NUMBERS.sub("", warning.text))
-            errors.setdefault(key, InputError(warning.text, place=place))
+            key = (str(where), _NUMBERS.sub("", finding.text))
+            errors.setdefault(key, InputError(finding.text, place=where))
         for index, warning in setting_warnings(planned.case):
             name, text, place = "", warning, None
             if index is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from longfat.model.case import Case
 from longfat.model.events import TypedLine
@@ -153,7 +154,7 @@ def entry_rate_bps(entry: Entry) -> float | None:
 
 
 def _wire_rate_bps(words: Sequence[str | None]) -> float | None:
-    for name, value in zip(words, words[1:], strict=False):
+    for name, value in pairwise(words):
         if name == "rate":
             return tc_rate_bps(value)
     return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from longfat.model.case import Case
 from longfat.model.lint.case_facts import CaseFacts
@@ -97,7 +98,7 @@ def _device_of(words: Sequence[Word]) -> Word:
     """Return the interface that a command of tc, ip or ethtool changes; "" for none."""
     program = words[0]
     if program == "tc" and len(words) > 3 and words[2] in {"add", "change", "replace", "del"}:
-        for before, word in zip(words[3:], words[4:], strict=False):
+        for before, word in pairwise(words[3:]):
             if before == "dev":
                 return word
     if program == "ip" and len(words) > 3 and words[2] in {"set", "add", "replace", "del"}:
@@ -121,51 +122,63 @@ def replace_warnings(case: Case) -> Warnings:
         if not is_whole:
             state.forget(None if "netns" in line.line or "nsenter" in line.line else line.node)
         for one in typed:
-            tc = one.tc
-            device = state.devices.get(tc.device or "") if tc else None
-            if tc and device and device.is_known and device.node == one.command.node:
-                if not one.command.may_fail and not one.command.is_conditional:
-                    text = _place_problem(device, tc) or _changed_netem(device, tc)
-                    if text:
-                        yield one.origin, text
+            device = state.devices.get(one.tc.device or "") if one.tc else None
+            is_sure = not one.command.may_fail and not one.command.is_conditional
+            if (
+                one.tc
+                and device
+                and device.is_known
+                and device.node == one.command.node
+                and is_sure
+            ):
+                text = _place_problem(device, one.tc) or _changed_netem(device, one.tc)
+                if text:
+                    yield one.origin, text
             state.enter(one)
 
 
 def _place_problem(device: DeviceState, tc: TcCommand) -> str:
     if tc.object != "qdisc" or tc.parent in {"", "ingress"} or not tc.kind:
         return ""
+    return _root_problem(device, tc) if tc.parent == "root" else _parent_problem(device, tc)
+
+
+def _root_problem(device: DeviceState, tc: TcCommand) -> str:
     root = device.root
-    if tc.parent == "root":
-        if root is None or tc.verb != "add":
-            if root is None and tc.verb == "change":
-                return (
-                    f"`tc qdisc change dev {device.name} root`: there is no qdisc to change, and"
-                    " the kernel refuses it: write `add`, or `replace` for both"
-                )
+    if root is None:
+        if tc.verb != "change":
             return ""
-        old = ", ".join(one.command.kind for one in device.qdiscs.values())
-        by = "the link" if root.origin.link is not None else "an earlier line"
-        if tc.handle or root.command.kind == tc.kind:
-            return (
-                f"`tc qdisc add dev {device.name} root`: there is a qdisc of {by} ({old}), and the"
-                f" kernel refuses a second root: write `tc qdisc replace` to take its place"
-                + (_LINK_FIELDS if by == "the link" else _stack(root.command))
-            )
         return (
-            f"`tc qdisc add dev {device.name} root {tc.kind}`: takes the place of the qdiscs of"
-            f" {by} ({old}), which are gone: write `tc qdisc replace` if that is meant"
-            + (_LINK_FIELDS if by == "the link" else _stack(root.command))
+            f"`tc qdisc change dev {device.name} root`: there is no qdisc to change, and the kernel"
+            " refuses it: write `add`, or `replace` for both"
         )
-    if tc.parent in device.classes or major(tc.parent) == tc.parent and tc.parent in device.qdiscs:
+    if tc.verb != "add":
         return ""
-    above = device.qdiscs.get(major(tc.parent))
+    old = ", ".join(one.command.kind for one in device.qdiscs.values())
+    is_links = root.origin.link is not None
+    by = "the link" if is_links else "an earlier line"
+    other = _LINK_FIELDS if is_links else _stack(root.command)
+    if tc.handle or root.command.kind == tc.kind:
+        return (
+            f"`tc qdisc add dev {device.name} root`: there is a qdisc of {by} ({old}), and the"
+            f" kernel refuses a second root: write `tc qdisc replace` to take its place{other}"
+        )
+    return (
+        f"`tc qdisc add dev {device.name} root {tc.kind}`: takes the place of the qdiscs of"
+        f" {by} ({old}), which are gone: write `tc qdisc replace` if that is meant{other}"
+    )
+
+
+def _parent_problem(device: DeviceState, tc: TcCommand) -> str:
+    handle = major(tc.parent)
+    above = device.qdiscs.get(handle)
     if above is None:
         handles = ", ".join(key for key in device.qdiscs if not key.startswith("auto"))
         return (
-            f"`parent {tc.parent}`: {device.name} has no qdisc {major(tc.parent)}, and the kernel"
-            f" refuses the line" + (f": it has {handles}" if handles else ": give one that handle")
+            f"`parent {tc.parent}`: {device.name} has no qdisc {handle}, and the kernel refuses the"
+            " line" + (f": it has {handles}" if handles else ": give one that handle")
         )
-    if above.command.kind == "htb":
+    if above.command.kind == "htb" and tc.parent not in device.classes and tc.parent != handle:
         return (
             f"`parent {tc.parent}`: the htb of {device.name} has no such class, and the kernel"
             f" refuses the line: it has {', '.join(device.classes) or 'none'}"
@@ -244,27 +257,21 @@ def _gateway_warnings(facts: CaseFacts) -> Warnings:
     hosts = {host.name for host in network.hosts}
     near: dict[str, list[ipaddress.IPv4Network | ipaddress.IPv6Network]] = {}
     for link, pair in zip(network.links, network.addresses(), strict=True):
-        for node, address in zip((link.a, link.b), pair, strict=True):
-            if node in hosts and address is not None:
-                near.setdefault(node, []).append(ipaddress.ip_interface(address).network)
+        for name, address in zip((link.a, link.b), pair, strict=True):
+            if name in hosts and address is not None:
+                near.setdefault(name, []).append(ipaddress.ip_interface(address).network)
     if network.tunnels or any(
         link.a_vlan_addresses or link.b_vlan_addresses for link in network.links
     ):
         return
-    for one in facts.commands:
-        words = one.command.words
-        if words[0] != "ip" or len(words) < 4 or not str(words[1] or "x").startswith("a"):
-            continue
-        return  # a line changes addresses
+    if any(_is_ip(one.command.words, "address") for one in facts.commands):
+        return  # a line may change addresses
     for one in facts.commands:
         words, node = one.command.words, one.command.node
-        if words[0] != "ip" or len(words) < 5 or not str(words[1] or "x").startswith("r"):
+        if not _is_ip(words, "route") or words[2] not in {"add", "replace"} or "onlink" in words:
             continue
-        if words[2] not in {"add", "replace"} or "via" not in words[:-1] or "onlink" in words:
-            continue
-        try:
-            gateway = ipaddress.ip_address(words[words.index("via") + 1] or "")
-        except ValueError:
+        gateway = _gateway(words)
+        if gateway is None:
             continue
         networks = near.get(node or "", [])
         if networks and not any(gateway in subnet for subnet in networks):
@@ -274,3 +281,19 @@ def _gateway_warnings(facts: CaseFacts) -> Warnings:
                 f" ({', '.join(dict.fromkeys(map(str, networks)))}), and the kernel refuses the"
                 " route: write the address of a neighbour on one of its links",
             )
+
+
+def _is_ip(words: Sequence[Word], what: str) -> bool:
+    """Return whether a command is one of `ip WHAT`; ip takes the beginning of the word, too."""
+    return (
+        words[0] == "ip" and len(words) > 3 and bool(words[1]) and what.startswith(words[1] or "")
+    )
+
+
+def _gateway(words: Sequence[Word]) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    if "via" not in words[:-1]:
+        return None
+    try:
+        return ipaddress.ip_address(words[words.index("via") + 1] or "")
+    except ValueError:
+        return None

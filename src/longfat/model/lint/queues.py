@@ -165,8 +165,8 @@ def _cake(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
     if slow and entry.command.has("bandwidth"):
         path = max(slow, key=lambda one: one.rtt_s)
         yield (
-            f"`cake` without `rtt`: its AQM is set for 100 ms, and {path.flow.name} has a round-trip"
-            f" time of {math.ceil(path.rtt_s * 1000)} ms: write"
+            f"`cake` without `rtt`: its AQM is set for 100 ms, and {path.flow.name} has a"
+            f" round-trip time of {math.ceil(path.rtt_s * 1000)} ms: write"
             f" `rtt {math.ceil(path.rtt_s * 1000)}ms`"
         )
 

@@ -23,6 +23,11 @@ _UNKNOWN = frozenset("$`*?[]{}~")
 _REDIRECTION = re.compile(r"\d*(?:>>|>\||>&|<<<|<<|<>|<&|>|<)|&>>?")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _SUDO_FLAGS = frozenset(("-E", "-H", "-n", "-P", "-S", "-A", "-B", "-N", "--preserve-env"))
+_SHELLS = frozenset(("sh", "bash", "dash"))
+_RUN_LINE = frozenset(("-c", "-ec", "-xc", "-exc"))
+_UNKNOWN_PROGRAMS = frozenset(
+    ("eval", ".", "source", "xargs", "nsenter", "unshare", "python3", "make")
+)
 _MAX_DEPTH = 5
 _NETNS_OPTIONS = frozenset(("-n", "-net", "-netns", "--netns"))
 
@@ -81,8 +86,7 @@ def command_line(node: str | None, line: str, *, depth: int = 0) -> CommandLine:
         return CommandLine(is_complete=False)
     commands: list[SimpleCommand] = []
     is_complete = True
-    for index, (before, words, after) in enumerate(lists):
-        del index
+    for before, words, after in lists:
         inner = _unwrap(SimpleCommand(node, tuple(words)), depth=depth)
         if inner is None:
             is_complete = False
@@ -207,30 +211,34 @@ def _unwrap(command: SimpleCommand, *, depth: int) -> CommandLine | None:
         return CommandLine()
     if words[0] is None or depth > _MAX_DEPTH:
         return None
-    program = words[0].rpartition("/")[2]
-    node = command.node
-    rest: list[Word] | None = None
-    if program == "sudo":
-        rest = _without_sudo(words)
-        if rest is None:
-            return None
-    elif program in {"exec", "nohup", "command"} and len(words) > 1:
-        rest = words[1:]
-    elif program in {"sh", "bash", "dash"}:
-        if len(words) >= 3 and words[1] in {"-c", "-ec", "-xc", "-exc"} and words[2] is not None:
-            return command_line(node, words[2], depth=depth + 1)
+    words[0] = words[0].rpartition("/")[2]
+    if words[0] in _SHELLS:
+        if len(words) >= 3 and words[1] in _RUN_LINE and words[2] is not None:
+            return command_line(command.node, words[2], depth=depth + 1)
         return None
-    elif program in {"ip", "tc"}:
-        node, words = _other_namespace(node, words)
-        if program == "ip" and _is_prefix(words[1:2], "netns") and _is_prefix(words[2:3], "exec"):
-            if len(words) < 5:
-                return None
-            node, rest = words[3], words[4:]
-    elif program in {"eval", ".", "source", "xargs", "nsenter", "unshare", "python3", "make"}:
+    if words[0] in _UNKNOWN_PROGRAMS:
         return None
-    if rest is not None:
+    node, rest = _inner(command.node, words)
+    if rest is None:
+        return None
+    if rest != words:
         return _unwrap(SimpleCommand(node, tuple(rest)), depth=depth + 1)
-    return CommandLine((SimpleCommand(node, (program, *words[1:])),))
+    return CommandLine((SimpleCommand(node, tuple(words)),))
+
+
+def _inner(node: Word, words: list[Word]) -> tuple[Word, list[Word] | None]:
+    """Return the node and the words of what a command runs; its own words if it runs nothing."""
+    if words[0] == "sudo":
+        return node, _without_sudo(words)
+    if words[0] in {"exec", "nohup", "command"} and len(words) > 1:
+        return node, words[1:]
+    if words[0] not in {"ip", "tc"}:
+        return node, words
+    node, words = _other_namespace(node, words)
+    is_exec = _is_prefix(words[1:2], "netns") and _is_prefix(words[2:3], "exec")
+    if words[0] == "ip" and is_exec:
+        return (words[3], words[4:]) if len(words) > 4 else (node, None)
+    return node, words
 
 
 def _without_sudo(words: Sequence[Word]) -> list[Word] | None:

@@ -19,8 +19,10 @@ from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.units import format_quantity
 
 CONGESTION_CONTROLS = frozenset(
-    "bbr bic cdg cubic dctcp highspeed htcp hybla illinois lp nv reno scalable vegas veno"
-    " westwood yeah".split()
+    (
+        *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp"),
+        *("nv", "reno", "scalable", "vegas", "veno", "westwood", "yeah"),
+    )
 )
 """The congestion controls of longfat's own kernels."""
 
@@ -73,7 +75,8 @@ def sysctl_warnings(command: SimpleCommand, *, is_own_kernel: bool = True) -> It
             near = difflib.get_close_matches(value.lower(), sorted(CONGESTION_CONTROLS), n=1)
             meant = f": write `{name}={near[0]}`" if near else ""
             yield (
-                f"`{name}={value}`: the kernel has no such congestion control, and refuses it{meant}"
+                f"`{name}={value}`: the kernel has no such congestion control, and refuses"
+                f" it{meant}"
                 + ("" if near else f" (it has {', '.join(sorted(CONGESTION_CONTROLS))})")
             )
         if name == "net.core.default_qdisc":

@@ -115,6 +115,13 @@ _SAME = {
 }
 """Other names of options."""
 
+_PLACES: Mapping[Word, str] = {
+    "dev": "dev",
+    "parent": "parent",
+    "handle": "handle",
+    "classid": "handle",
+}
+_NO_KINDS = frozenset(("stab", "estimator", "help", "ingress_block", "egress_block"))
 _OBJECTS = ("qdisc", "class", "filter")
 _VERBS = ("add", "change", "replace", "delete", "link", "show", "list", "get")
 _SHORT_VERBS = {"del": "delete", "d": "delete", "ls": "list", "lst": "list"}
@@ -178,35 +185,34 @@ def parse_tc(words: Sequence[Word]) -> TcCommand | None:
         return None
     if what == "filter":
         return _filter(verb, words)
-    device: Word = ""
-    parent = handle = ""
-    at = 3
+    return _placed(what, verb, words[3:])
+
+
+def _placed(what: str, verb: str, words: Sequence[Word]) -> TcCommand:
+    """Return a qdisc or a class: its place, and then its kind with its options."""
+    places: dict[str, Word] = {"dev": "", "parent": "", "handle": ""}
+    at = 0
     while at < len(words):
         word = words[at]
-        value = words[at + 1] if at + 1 < len(words) else None
+        if word in {"ingress", "clsact"} and what == "qdisc":
+            return TcCommand(what, verb, places["dev"], "ingress", "ffff:", str(word))
         if word == "root":
-            parent, at = "root", at + 1
-        elif word in {"ingress", "clsact"} and what == "qdisc":
-            return TcCommand(what, verb, device, "ingress", "ffff:", str(word))
-        elif word == "dev":
-            device, at = value, at + 2
-        elif word in {"parent", "handle", "classid"}:
-            if value is None:
-                return TcCommand(what, verb, device, "", "", "", is_complete=False)
-            if word == "parent":
-                parent = _identifier(value)
-            else:
-                handle = _identifier(value)
+            places["parent"], at = "root", at + 1
+        elif word in _PLACES:
+            places[_PLACES[word]] = words[at + 1] if at + 1 < len(words) else None
             at += 2
         else:
             break
+    parent, handle = places["parent"], places["handle"]
+    if parent is None or handle is None:
+        return TcCommand(what, verb, places["dev"], "", "", "", is_complete=False)
+    command = TcCommand(what, verb, places["dev"], _identifier(parent), _identifier(handle), "")
     if at >= len(words):
-        return TcCommand(what, verb, device, parent, handle, "")
+        return command
     kind = words[at]
-    if kind is None or kind in {"stab", "estimator", "help", "ingress_block", "egress_block"}:
-        return TcCommand(what, verb, device, parent, handle, "", is_complete=False)
-    command = TcCommand(what, verb, device, parent, handle, kind, rest=tuple(words[at + 1 :]))
-    return with_options(command)
+    if kind is None or kind in _NO_KINDS:
+        return replace(command, is_complete=False)
+    return with_options(replace(command, kind=kind, rest=tuple(words[at + 1 :])))
 
 
 def with_options(command: TcCommand) -> TcCommand:
@@ -243,7 +249,10 @@ def with_options(command: TcCommand) -> TcCommand:
 
 
 _UNITS = frozenset(
-    "% s ms us ns sec msec usec bit kbit mbit gbit tbit bps kbps mbps gbps b k kb m mb g gb".split()
+    (
+        *("%", "s", "ms", "us", "ns", "sec", "msec", "usec", "bit", "kbit", "mbit", "gbit", "tbit"),
+        *("bps", "kbps", "mbps", "gbps", "b", "k", "kb", "m", "mb", "g", "gb"),
+    )
 )
 
 
@@ -286,7 +295,7 @@ def _filter(verb: str, words: Sequence[Word]) -> TcCommand:
 
 def _identifier(word: str) -> str:
     """Return a handle or a class in one form: `1:`, `1:a`; numbers are hexadecimal."""
-    if word in {"root", "ingress", "clsact", "none"}:
+    if word in {"", "root", "ingress", "clsact", "none"}:
         return word
     major, colon, minor = word.partition(":")
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longfat.model.lint.tc_command import COUNT, OPTIONS, RATE, SHARE, SIZE, TIME, TcCommand
+from longfat.model.lint.tc_command import OPTIONS, TcCommand
 from longfat.model.lint.tc_numbers import (
     rate_word,
     split_number,
@@ -63,37 +63,55 @@ def unit_warnings(tc: TcCommand) -> Iterator[str]:
 
 
 def _value_warning(tc: TcCommand, typed: str, value: str, kind: str) -> str:
+    """Return what tc makes of a value other than what was meant; "" if nothing is known of it."""
     split = split_number(value)
     if split is None:
         return ""
     number, unit = split
     meant = typed.rpartition(" ")[0]
-    if kind == RATE:
-        return _rate_warning(typed, meant, value, number, unit)
-    if kind == TIME and unit == "" and 0 < number < _MAX_BARE_US:
+    match kind:
+        case "rate":
+            return _rate_warning(typed, meant, value, number, unit)
+        case "time":
+            return _time_warning(typed, value, number, unit)
+        case "share":
+            return _share_warning(typed, meant, value, number, unit)
+        case "size" if tc_size_bytes(value) is None:
+            return f"`{typed}`: tc has no unit of size {unit!r}, and refuses it: write b, kb or mb"
+        case "count" if unit and tc.kind in _PACKET_LIMITS and tc_size_bytes(value):
+            return _count_warning(tc.kind, typed, value)
+    return ""
+
+
+def _time_warning(typed: str, value: str, number: float, unit: str) -> str:
+    if unit == "" and 0 < number < _MAX_BARE_US:
         return (
             f"`{typed}`: tc reads a time without a unit as microseconds: write"
             f" `{typed}ms` for {number:g} ms, or `{typed}us`"
         )
-    if kind == TIME and tc_time_s(value) is None:
+    if tc_time_s(value) is None:
         return f"`{typed}`: tc has no unit of time {unit!r}, and refuses it: write s, ms or us"
-    if kind == SHARE and unit == "" and 0 < number < 1:
+    return ""
+
+
+def _share_warning(typed: str, meant: str, value: str, number: float, unit: str) -> str:
+    if unit == "" and 0 < number < 1:
         return (
             f"`{typed}`: tc reads a number without a unit as per cent, {number:g} %: write"
             f" `{typed}%`, or `{meant} {number * 100:g}%` for a share of {number:g}"
         )
-    if kind == SHARE and (tc_share(value) is None or number > 100):
+    if tc_share(value) is None or number > 100:
         return f"`{typed}`: is no percentage to tc, which refuses it: write such as `{meant} 1%`"
-    if kind == SIZE and tc_size_bytes(value) is None:
-        return f"`{typed}`: tc has no unit of size {unit!r}, and refuses it: write b, kb or mb"
-    if kind == COUNT and unit and tc.kind in _PACKET_LIMITS and tc_size_bytes(value):
-        packets = int(tc_size_bytes(value) or 0)
-        what = f"`tbf` or `bfifo limit {value}`" if tc.kind != "netem" else f"`limit {packets}`"
-        return (
-            f"`{tc.kind} {typed}`: counts packets, and tc makes {packets:,} packets of it: write"
-            f" a number of packets, or {what} for {'bytes' if tc.kind != 'netem' else 'as many'}"
-        )
     return ""
+
+
+def _count_warning(kind: str, typed: str, value: str) -> str:
+    packets = int(tc_size_bytes(value) or 0)
+    what = f"`limit {packets}`" if kind == "netem" else f"`bfifo limit {value}` for bytes"
+    return (
+        f"`{kind} {typed}`: counts packets, and tc makes {packets:,} packets of it: write a number"
+        f" of packets, or {what}"
+    )
 
 
 def _rate_warning(typed: str, meant: str, value: str, number: float, unit: str) -> str:
