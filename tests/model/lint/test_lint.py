@@ -244,7 +244,26 @@ NETWORKS: list[tuple[list[str], str | None]] = [
     ),
     # netem.
     ([ROOT + "netem delay 10ms 30ms"], "33% of the delays are negative"),
-    ([ROOT + "netem delay 30ms 10ms"], None),
+    ([ROOT + "netem delay 30ms 10ms rate 10mbit"], None),
+    ([ROOT + "netem delay 30ms 10ms"], "those of f overtake each other"),
+    ([ROOT + "netem delay 30ms 10ms reorder 5%"], None),
+    # ECN.
+    (
+        [
+            "h1: sysctl -w net.ipv4.tcp_ecn=1",
+            TBF.format("10mbit", 1600, 100000),
+            BELOW + "codel",
+        ],
+        "write `codel ecn`",
+    ),
+    (
+        [
+            "h1: sysctl -w net.ipv4.tcp_ecn=1",
+            TBF.format("10mbit", 1600, 100000),
+            BELOW + "codel ecn",
+        ],
+        None,
+    ),
     ([ROOT + "netem delay 10ms", "tc qdisc change dev r1-eth1 root netem loss 1%"], "is gone"),
     (
         [ROOT + "netem delay 10ms", "tc qdisc change dev r1-eth1 root netem delay 20ms loss 1%"],

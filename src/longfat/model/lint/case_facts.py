@@ -22,6 +22,7 @@ from longfat.model.lint.tc_numbers import tc_rate_bps, tc_size_bytes, tc_time_s
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.traffic import Bulk
 
+_ECN = re.compile(r"net[./]ipv4[./]tcp_ecn=1")
 ETHERNET_BYTES = 14
 _GSO_BYTES = 65_536
 _MTU = re.compile(r"\b(?:link|route)\b[^;&|\n]*?\bmtu\s+(?:lock\s+)?(\d+)")
@@ -77,6 +78,13 @@ class CaseFacts:
     def known_devices(self) -> Iterator[DeviceState]:
         """Yield the interfaces of which all is known."""
         return (device for device in self.state.devices.values() if device.is_known)
+
+    def asks_for_ecn(self, host: str) -> bool:
+        """Return whether a line lets a host ask for ECN when it connects."""
+        lines = [one.command.words for one in self.commands if one.command.node == host]
+        return self.is_complete and any(
+            _ECN.fullmatch(word or "") for words in lines for word in words
+        )
 
     def packet_bytes(self, rate_bps: float) -> float:
         """Return the size of the packets that TCP sends at a rate, in bytes.

@@ -33,6 +33,7 @@ _CAKE_RTTS = frozenset(
 _TARGETS_S = {"codel": 0.005, "fq_codel": 0.005, "pie": 0.015, "fq_pie": 0.015}
 _INTERVAL_S = 0.1
 _NEEDS_RATE = frozenset(("codel", "pie", "fq_pie", "red"))
+_MARKS_WITH_ECN = frozenset(("codel", "pie", "red"))
 _RED_SHARE = 10
 _NO_LOSS_BASED = frozenset(("bbr", "bbr2", "bbr3", "dctcp", "prague"))
 
@@ -52,10 +53,13 @@ def _warnings(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[s
     if kind == "netem":
         yield from _netem_limit(facts, device, entry)
         yield from _netem_jitter(entry)
+        yield from _netem_reordering(facts, device, entry)
     if kind in {"codel", "fq_codel"}:
         yield from _codel(facts, device, entry)
     if kind == "cake":
         yield from _cake(facts, device, entry)
+    if kind in _MARKS_WITH_ECN:
+        yield from _marks_not(facts, device, entry)
     if kind == "red":
         yield from _red(facts, device, entry)
     if kind in _NEEDS_RATE and entry.command.parent == "root":
@@ -129,6 +133,37 @@ def _netem_jitter(entry: Entry) -> Iterator[str]:
             f"`netem delay {values[0]} {values[1]}`: {share:.0%} of the delays are negative, and"
             f" such packets leave at once, before others: write a jitter of at most {values[0]}"
         )
+
+
+def _netem_reordering(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
+    """Find jitter in the path of TCP: each packet draws its own delay, so they overtake.
+
+    With a rate in the same netem each packet leaves after the one before.
+    """
+    values = next((values for key, values in entry.command.options if key == "delay"), ())
+    jitter = tc_time_s(values[1]) if len(values) > 1 else 0.0
+    flows = [path.flow.name for path in facts.crossing(device)]
+    has = entry.command.has
+    if jitter and flows and not has("rate") and not has("reorder"):
+        yield (
+            f"`netem delay {' '.join(values)}`: each packet has a delay of its own, so those of"
+            f" {flows[0]} overtake each other: write a `rate` in the same netem, which keeps their"
+            " order, or `reorder` too if that is meant"
+        )
+
+
+def _marks_not(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
+    """Find a queue that drops the packets of a flow that asks for ECN."""
+    kind = entry.command.kind
+    if entry.command.has("ecn"):
+        return
+    for path in facts.crossing(device):
+        if facts.asks_for_ecn(path.flow.source) and not path.flow.reverse:
+            yield (
+                f"`{kind}` without `ecn`: {path.flow.name} asks for ECN, and its packets are"
+                f" dropped in place of marked: write `{kind} ecn`"
+            )
+            return
 
 
 def _codel(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
