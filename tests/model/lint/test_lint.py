@@ -247,6 +247,7 @@ NETWORKS: list[tuple[list[str], str | None]] = [
     ([ROOT + "netem delay 30ms 10ms rate 10mbit"], None),
     ([ROOT + "netem delay 30ms 10ms"], "those of f overtake each other"),
     ([ROOT + "netem delay 30ms 10ms reorder 5%"], None),
+    ([ROOT + "netem delay 30ms 3ms"], None),
     # ECN.
     (
         [

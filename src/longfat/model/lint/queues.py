@@ -34,6 +34,7 @@ _TARGETS_S = {"codel": 0.005, "fq_codel": 0.005, "pie": 0.015, "fq_pie": 0.015}
 _INTERVAL_S = 0.1
 _NEEDS_RATE = frozenset(("codel", "pie", "fq_pie", "red"))
 _MARKS_WITH_ECN = frozenset(("codel", "pie", "red"))
+_RACK_SHARE = 0.25
 _RED_SHARE = 10
 _NO_LOSS_BASED = frozenset(("bbr", "bbr2", "bbr3", "dctcp", "prague"))
 
@@ -138,17 +139,23 @@ def _netem_jitter(entry: Entry) -> Iterator[str]:
 def _netem_reordering(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
     """Find jitter in the path of TCP: each packet draws its own delay, so they overtake.
 
-    With a rate in the same netem each packet leaves after the one before.
+    With a rate in the same netem each packet leaves after the one before. TCP waits for a quarter
+    of its round-trip time before it takes a packet that is late for lost (RFC 8985, section 6.2),
+    so a small jitter has no effect.
     """
     values = next((values for key, values in entry.command.options if key == "delay"), ())
     jitter = tc_time_s(values[1]) if len(values) > 1 else 0.0
-    flows = [path.flow.name for path in facts.crossing(device)]
+    if not jitter:
+        return
+    late = [path for path in facts.crossing(device) if 2 * jitter > path.rtt_s * _RACK_SHARE]
+    flows = [path.flow.name for path in late]
     has = entry.command.has
-    if jitter and flows and not has("rate") and not has("reorder"):
+    if flows and not has("rate") and not has("reorder"):
         yield (
             f"`netem delay {' '.join(values)}`: each packet has a delay of its own, so those of"
-            f" {flows[0]} overtake each other: write a `rate` in the same netem, which keeps their"
-            " order, or `reorder` too if that is meant"
+            f" {flows[0]} overtake each other by up to"
+            f" {format_quantity(2 * jitter, Unit.SECONDS)}, which TCP takes for losses: write a"
+            " `rate` in the same netem, which keeps their order, or `reorder` if that is meant"
         )
 
 
