@@ -53,8 +53,8 @@ HOW_TO = (
         "query",
         "packets",
     ),
-    *("compare", "plots", "advice", "class", "cluster", "kernels", "packetdrill", "plugins"),
-    "translations",
+    *("compare", "plots", "advice", "lint", "class", "cluster", "kernels", "packetdrill"),
+    *("plugins", "translations"),
 )
 REFERENCE = (
     "gallery",

@@ -87,6 +87,27 @@ def test_time_stands_still_at_the_prompt_and_runs_with_a_command(terminal: Open)
     assert "s of virtual time" in shell.said
 
 
+def test_a_typed_line_that_tc_reads_otherwise_is_reported_before_it_runs(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml", "--case", "whole", columns=200)
+    shell.prompt()
+    shell.type("h1 tc qdisc add dev h1-eth0 root netem delay 20 && h1 tc qdisc show dev h1-eth0\r")
+    shell.read("longfat: warning: `delay 20`: tc reads a time .* as microseconds.*delay 19us")
+    assert shell.prompt() < 0.001
+    shell.type("h1\r")
+    shell.prompt("h1")
+    shell.type("sysctl -qw net.ipv4.tcp_rmem=8192\r")
+    shell.read("only the first number, the minimum, is set")
+    shell.prompt("h1")
+
+
+def test_a_script_is_checked_before_it_runs(cwd: Path) -> None:
+    done = longfat("shell", "small.yaml", "--case", "whole", cwd=cwd, script="sysctl -n net.core\n")
+    assert "warning" not in done.stderr
+    script = "h1 tc qdisc add dev h1-eth0 root netem loss 0.1\n"
+    done = longfat("shell", "small.yaml", "--case", "whole", cwd=cwd, script=script)
+    assert "longfat: line 1: warning: `loss 0.1`: tc reads" in done.stderr
+
+
 def test_a_program_that_reads_keys_has_real_time(terminal: Open) -> None:
     shell = terminal("shell", "small.yaml", "h1")
     shell.prompt("h1")

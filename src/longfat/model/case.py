@@ -134,12 +134,14 @@ class CasePlaces:
         events: of each of `Case.events`.
         flows: of each of `Case.flows`.
         packages: of each of `Case.packages`.
+        links: of each link of the network, where they are written in the study.
     """
 
     setup: tuple[Place, ...] = ()
     events: tuple[Place, ...] = ()
     flows: tuple[Place, ...] = ()
     packages: tuple[Place, ...] = ()
+    links: tuple[Place, ...] = ()
 
 
 NOWHERE = CasePlaces()

@@ -15,13 +15,14 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from longfat.errors import InputError, Place
 from longfat.model.flow_path.setting_warnings import setting_warnings
+from longfat.model.lint import Origin, lint_case
 from longfat.model.network import Network
 from longfat.study.document import parse_document
 from longfat.study.expand import read_network_setup, read_setup
 from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
 from longfat.study.file_reader import FileReader, no_files
 from longfat.study.files import Images, Traces
-from longfat.study.model import Study
+from longfat.study.model import Planned, Study
 from longfat.study.network import read_network
 from longfat.study.node import Node
 from longfat.study.proposal import propose
@@ -31,6 +32,7 @@ from longfat.study.repair import Edit, repair, separate_parts, unreached
 
 _MAX_CASES = 100
 _MAX_NAMED = 3
+_NUMBERS = re.compile(r"[0-9][0-9.,]*")
 _TOP_KEY = re.compile(r"^[A-Za-z_]\w*:", re.MULTILINE)
 
 
@@ -133,12 +135,17 @@ def _separate_parts(network: Network, *, name: str, text: str) -> tuple[Finding,
 
 
 def setting_warnings_of(study: Study) -> list[InputError]:
-    """Return the settings of a study that Linux ignores, cuts or lacks, each once.
+    """Return the settings and typed lines of a study that do not do what they say, each once.
 
     Of a study with many cases, the first `_MAX_CASES` are examined.
     """
     errors: dict[tuple[str, str], InputError] = {}
     for planned in itertools.islice(study.cases.values(), _MAX_CASES):
+        for finding in lint_case(planned.case):
+            where = _place_of(planned, finding.origin)
+            # What differs from case to case in its numbers only is reported once for a line.
+            key = (str(where), _NUMBERS.sub("", finding.text))
+            errors.setdefault(key, InputError(finding.text, place=where))
         for index, warning in setting_warnings(planned.case):
             name, text, place = "", warning, None
             if index is not None:
@@ -147,6 +154,17 @@ def setting_warnings_of(study: Study) -> list[InputError]:
                 place = planned.places.flows[index] if planned.places.flows else None
             errors.setdefault((name, text), InputError(text, place=place))
     return list(errors.values())
+
+
+def _place_of(planned: Planned, origin: Origin) -> Place | None:
+    """Return where a line or a link of a case is written; None if it is not known."""
+    places = planned.places
+    if origin.setup is not None:
+        return places.setup[origin.setup] if places.setup else None
+    if origin.event is not None:
+        return places.events[origin.event] if places.events else None
+    links = places.links if len(places.links) == len(planned.case.network.links) else ()
+    return links[origin.link] if links and origin.link is not None else None
 
 
 def _repair_of(

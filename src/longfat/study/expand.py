@@ -34,6 +34,7 @@ from longfat.model.kinds import Integer, Size, Text, WrongKindError
 from longfat.model.network import ROOT_NAMESPACE, Network
 from longfat.model.packages import PinnedPackage
 from longfat.model.traffic import Flow
+from longfat.study import document
 from longfat.study.events import WrittenEvent, check_events, read_events
 from longfat.study.file_reader import FileReader, no_files
 from longfat.study.files import Images, Traces, WrittenFile, check_files, read_file, read_packages
@@ -126,6 +127,7 @@ class Settings:
     )
     network: Network | None = None
     network_setup: tuple[Line, ...] = ()
+    link_places: tuple[Place, ...] = ()
     traces: Traces | None = None
     files: Mapping[str, WrittenFile] = field(default_factory=dict)
     packages: tuple[PinnedPackage, ...] = ()
@@ -153,6 +155,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: FileR
         InputError: a value is wrong.
     """
     network, traces, network_setup = common.network, common.traces, common.network_setup
+    link_places = common.link_places
     files, flows, probes = dict(common.files), dict(common.flows), dict(common.probes)
     setup, events = common.setup, common.events
     # Each of them is read though another one may be wrong, in this order.
@@ -163,6 +166,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: FileR
         reader = partial(read_network, node, traces=traces, images=Images(beside))
         network = node.attempt(reader) or network
         network_setup = node.attempt(partial(read_network_setup, node)) or ()
+        link_places = _read_link_places(node)
     packages = common.packages, common.packages_places
     if node := fields.get("packages"):
         packages = node.attempt(partial(read_packages, node, read=beside)) or packages
@@ -180,6 +184,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: FileR
         **declared,
         network=network,
         network_setup=network_setup,
+        link_places=link_places,
         traces=traces,
         files=files,
         packages=packages[0],
@@ -263,6 +268,19 @@ def read_network_setup(network: Node) -> tuple[Line, ...]:
         return ()  # which reading the network reports
     nodes = (value for key, value in network.items("a network") if key.text == SETUP)
     return tuple(line for node in nodes for line in read_setup(node))
+
+
+def _read_link_places(network: Node) -> tuple[Place, ...]:
+    """Return where the links of a network are written; none where they are in another file."""
+    if not network.is_mapping:
+        return ()
+    links = (value for key, value in network.items("a network") if key.text == "links")
+    return tuple(
+        entry.place
+        for node in links
+        if isinstance(node.raw, document.Sequence)
+        for entry in node.sequence("a list of links")
+    )
 
 
 def _read_entry(entry: Node, form: str) -> list[Line]:
@@ -398,6 +416,7 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
             events=tuple(written.place for written in settings.events),
             flows=tuple(draft.place for _, draft in flows),
             packages=settings.packages_places,
+            links=settings.link_places,
         ),
         title=title,
         seeds=settings.seeds,

@@ -11,6 +11,8 @@ prints them:
 * `TIME NUMBER LINE`: a line was typed, at bash's EPOCHREALTIME, NUMBER in its history;
   only where `bashrc` was asked for such notes.
 * `=STATUS`: the shell shows its prompt; STATUS is the exit status of the last command.
+* `lint NODE NUMBER LINE`: a line with `tc`, `ip` or `sysctl` was typed; see
+  `longfat.live.shell.typed_lint`.
 * `skip`, `skip-own`: see `Skip`.
 * `pace FACTOR`, `pace max`: see `SetPace`.
 """
@@ -27,13 +29,14 @@ from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.engine.machine.pace import MAX_FACTOR, MIN_FACTOR
 from longfat.live.programs import SEARCH_PATH
 from longfat.live.session import LIVE_ENVIRONMENT
+from longfat.live.shell.typed_lint import TypedLint
 from longfat.live.shell.work_folder import HOME
 from longfat.live.task import RejectedError
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.traffic.preload import IPERF3, preload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from longfat.live import Network
     from longfat.model.network import Network as Model
@@ -122,6 +125,9 @@ def run_script(
     session = network.session
     network.session.write_everywhere(PLACE, bashrc(network.model, session="").encode())
     network.session.write_everywhere(_FILE, script)
+    lint = TypedLint(network.model, kernel=network.case().kernel)
+    for text in lint.script_warnings(node, script.decode(errors="replace")):
+        _write_all(outputs[1], f"longfat: {text}\n".encode())
     place = node if node in [host.name for host in network.model.hosts] else ROOT_NAMESPACE
 
     def show(is_error: bool, data: bytes) -> None:
@@ -147,11 +153,21 @@ def _write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-class NoteReader:
-    """Separates the notes from a terminal's output."""
+def _show_nothing(note: bytes) -> bytes:
+    del note
+    return b""
 
-    def __init__(self) -> None:
+
+class NoteReader:
+    """Separates the notes from a terminal's output.
+
+    Args:
+        answer: returns what is shown in the place of a note.
+    """
+
+    def __init__(self, answer: Callable[[bytes], bytes] = _show_nothing) -> None:
         self._partial = b""
+        self._answer = answer
 
     def read(self, data: bytes) -> tuple[bytes, list[bytes]]:
         """Return the output without the notes, and the notes.
@@ -175,6 +191,7 @@ class NoteReader:
                 at = start + len(NOTE)
                 continue
             notes.append(data[start + len(NOTE) : end])
+            shown += self._answer(notes[-1])
             at = end + len(NOTE_END)
         begun = next((n for n in range(len(NOTE) - 1, 0, -1) if data.endswith(NOTE[:n], at)), 0)
         end = len(data) - begun

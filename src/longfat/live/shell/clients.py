@@ -24,6 +24,7 @@ from longfat.live.shell.connection import (
 
 if TYPE_CHECKING:
     from longfat.live.shell.terminal import Terminal
+    from longfat.live.shell.typed_lint import TypedLint
     from longfat.live.task import Task
 
 
@@ -177,13 +178,13 @@ class TerminalClient:
         full_since_s: since when it has not read its output, by the host's clock.
     """
 
-    def __init__(self, *, node: str, screen: Screen, task: Task) -> None:
+    def __init__(self, *, node: str, screen: Screen, task: Task, lint: TypedLint) -> None:
         self.node = node
         self.screen = screen
         self.task = task
         self.requests: deque[Skip | SetPace] = deque(maxlen=_MAX_REQUESTS)
         self.full_since_s: float | None = None
-        self._notes = NoteReader()
+        self._notes = NoteReader(lint.answer)
         task.on_output = self._show
 
     def _show(self, _is_error: bool, data: bytes) -> None:

@@ -37,6 +37,7 @@ from longfat.live.shell.connection import (
     size_of,
 )
 from longfat.live.shell.terminal import Terminal, signal_descriptor
+from longfat.live.shell.typed_lint import TypedLint
 from longfat.live.shell.work_folder import HOME
 from longfat.live.task import RejectedError
 from longfat.model.network import ROOT_NAMESPACE
@@ -226,7 +227,8 @@ class _Holder:
             folder=HOME if place in self._network.model.roots else self._folder,
             terminal=(rows, columns),
         )
-        client = TerminalClient(node=place, screen=screen, task=task)
+        lint = TypedLint(self._network.model, kernel=self._network.case().kernel)
+        client = TerminalClient(node=place, screen=screen, task=task, lint=lint)
         self._clients.append(client)
         self.on(screen.reads, functools.partial(self._read_input, client))
         self._clock.wake()

@@ -224,7 +224,7 @@ if [[ $- == *i* ]]; then
     esac
     local now_us=$((${EPOCHREALTIME//[!0-9]/} - _lf_start_s * 1000000))
     printf -v _lf_now '%d.%06d' $((now_us / 1000000)) $((now_us % 1000000))
-    _lf_noted=
+    _lf_noted= _lf_linted=
   }
   # Once for each line that is typed, before its first command. No process is started.
   _lf_note() {
@@ -235,9 +235,16 @@ if [[ $- == *i* ]]; then
       printf '\a'
     fi
   }
-  if [[ $_lf_notes ]]; then
-    trap _lf_note DEBUG
-  fi
+  # A line with a command that the host checks, before it runs.
+  _lf_lint() {
+    if [[ ! $_lf_linted && $BASH_COMMAND =~ (^|[\ /])(tc|ip|sysctl)\  ]]; then
+      _lf_linted=yes
+      printf '\e]7777;lint %s ' "$LONGFAT_NODE"
+      HISTTIMEFORMAT= history 1
+      printf '\a'
+    fi
+  }
+  trap "${_lf_notes:+_lf_note;} _lf_lint" DEBUG
   PROMPT_COMMAND=_lf_prompt
   PS1='$LONGFAT_NODE $_lf_now s $_lf_pace# '
   [[ $TERM == dumb ]] || PS1='\[\e[1m\]$LONGFAT_NODE\[\e[0m\] $_lf_now s $_lf_pace# '

@@ -27,6 +27,7 @@ from longfat.live.shell.bash import (
     environment,
 )
 from longfat.live.shell.server import SHELL
+from longfat.live.shell.typed_lint import TypedLint
 from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
@@ -289,7 +290,9 @@ class Terminals:
             terminal=(rows, columns),
         )
         self._last += 1
-        terminal = Terminal(number=self._last, node=node, task=task)
+        lint = TypedLint(self._network.model, kernel=self._network.case().kernel)
+        reader = NoteReader(lint.answer)
+        terminal = Terminal(number=self._last, node=node, task=task, note_reader=reader)
         task.on_output = lambda _is_error, data: terminal.show(data)
         self._all[terminal.number] = terminal
         self._on_change(terminal.to_json())
