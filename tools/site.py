@@ -29,6 +29,7 @@ from sphinx.errors import SphinxError
 
 from longfat import __version__
 from longfat.cli.main import commands
+from longfat.study.labs import PITFALLS
 from longfat.study.text import ENGLISH, Language, find_texts, language_of, nodes_of_block
 from tools.gallery import write_gallery
 from tools.notebook import notebook_page
@@ -74,6 +75,7 @@ EXPLANATION = (
         "reproduced",
         "congestion-and-queues",
         "practice",
+        "pitfalls",
         "limits",
         "performance",
         "security",
@@ -162,6 +164,8 @@ def pages(top: Path) -> dict[str, str]:
         found[f"docs/{name}"] = name.removesuffix(".md")
     for group in ("labs", "studies"):
         for folder in sorted({text.parent for text in (top / group).rglob("text.md")}):
+            if folder.parent == top / "studies" / PITFALLS:
+                continue  # docs/pitfalls.md has their texts
             for code, text in find_texts(folder).items():
                 name = f"{group}/{folder.name}"
                 found[str(text.relative_to(top))] = name if code == ENGLISH else f"{name}.{code}"

@@ -18,8 +18,12 @@ STUDIES = sorted(
         *REPOSITORY.glob("labs/templates/**/study.yaml"),
         *REPOSITORY.glob("studies/**/study.yaml"),
         *REPOSITORY.glob("studies/*.yaml"),
-        # Those of data/typed are lists of what a student types.
-        *(path for path in REPOSITORY.glob("tests/**/*.yaml") if path.parent.name != "typed"),
+        # Those of data/typed are lists of what a student types, and one is a list of causes.
+        *(
+            path
+            for path in REPOSITORY.glob("tests/**/*.yaml")
+            if path.parent.name != "typed" and path.name != "pitfalls.yaml"
+        ),
     ]
 )
 SCHEMA = study_schema()

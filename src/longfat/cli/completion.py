@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 from longfat.cli.console import echo
 from longfat.errors import LongfatError
 from longfat.study import STUDY_FILE, read_study
-from longfat.study.labs import all_labs, find_study
+from longfat.study.labs import PITFALLS, all_labs, all_pitfalls, find_study
 
 _SHELLS = ("bash", "zsh", "fish")
 _VARIABLE = "_LONGFAT_COMPLETE"
@@ -40,8 +40,11 @@ def completion(shell: str) -> None:
 
 
 def complete_study(_context: click.Context, _parameter: click.Parameter, begin: str) -> list[str]:
-    """Return the labs and the studies' files and folders that begin as what was typed."""
+    """Return the labs, pitfalls and the studies' files and folders that begin as what was typed."""
     labs = [lab.name for lab in all_labs() if lab.name.startswith(begin)]
+    if begin.startswith(f"{PITFALLS}/"):
+        pitfalls = (f"{PITFALLS}/{name}" for name in all_pitfalls())
+        return [name for name in pitfalls if name.startswith(begin)]
     return labs + _paths(begin, endings=_NETWORKS)
 
 

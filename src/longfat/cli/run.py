@@ -108,7 +108,10 @@ def run(
     executor: ExecutorChoice,
     as_json: bool,
 ) -> None:
-    """Run the cases of each STUDY: a study file, a folder with a study.yaml, or a lab's name.
+    """Run the cases of each STUDY.
+
+    STUDY is a study file, a folder with a study.yaml, or the name of a lab or of a pitfall
+    (pitfalls/NAME).
 
     A case that was run before with the same kernel and tools is not run again: its result
     is cached (see `longfat runs`).

@@ -1,8 +1,11 @@
-"""The studies that come with longfat, found by name from anywhere: labs and published experiments.
+"""The studies that come with longfat, found by name from anywhere.
+
+They are labs, published experiments and pitfalls.
 
 A lab is a folder of `labs/` that holds a study file and, beside it, a text and its translations.
 A published experiment is a folder of `studies/reproduced/` that holds a study file with published
-figures and their source, and a text on what is known of its set-up.
+figures and their source, and a text on what is known of its set-up. A pitfall is a folder of
+`studies/pitfalls/`: a network with a common mistake, its symptom, cause and cure.
 
 `labs/courses.yaml` declares once which labs belong to a course, in which order, and what it is
 called in each language; a study's field `course` names one by its key. A plug-in's folder of labs
@@ -29,6 +32,9 @@ from longfat.study.node import Node
 from longfat.study.text import ENGLISH, LANGUAGES, LanguageChoice, find_texts
 
 COURSES_FILE = "courses.yaml"
+
+PITFALLS = "pitfalls"
+"""What the names of pitfalls begin with, in front of a slash."""
 
 OTHER_LABS = "Other labs"
 """The course of labs that name none."""
@@ -125,20 +131,24 @@ def find_lab(name: str) -> StudyFolder:
 
 
 def find_study(argument: str) -> Path:
-    """Return the study that an argument names: a file, a folder, or the name of a lab.
+    """Return the study that an argument names: a file, a folder, a lab, or a pitfall.
 
     Args:
-        argument: the argument of the command. A path that exists wins over a lab's name.
+        argument: the argument of the command. A path that exists wins over a name. A pitfall's
+            name is `pitfalls/NAME`.
 
     Returns:
         The study file, or the folder that it is in; whether it can be read is
         not checked.
 
     Raises:
-        InputError: there is no such path and no such lab.
+        InputError: there is no such path and no such lab or pitfall.
         HostError: the installation is incomplete.
     """
     path = Path(argument)
+    group, _, name = argument.partition("/")
+    if group == PITFALLS and _is_name(name) and not os.path.lexists(path):
+        return _find_pitfall(name).folder
     if not _is_name(argument):
         return path
     labs = {lab.name: lab for lab in all_labs()}
@@ -283,12 +293,31 @@ def all_experiments() -> dict[str, StudyFolder]:
     Raises:
         HostError: the installation is incomplete.
     """
-    folders = sorted((resources.folder("studies") / "reproduced").iterdir())
+    return _studies_of("reproduced")
+
+
+def all_pitfalls() -> dict[str, StudyFolder]:
+    """Return the pitfalls by name, in the order of their names; raises as `all_experiments`."""
+    return _studies_of(PITFALLS)
+
+
+def _studies_of(group: str) -> dict[str, StudyFolder]:
+    folders = sorted((resources.folder("studies") / group).iterdir())
     return {
         folder.name: StudyFolder(name=folder.name, folder=folder)
         for folder in folders
         if (folder / STUDY_FILE).is_file()
     }
+
+
+def _find_pitfall(name: str) -> StudyFolder:
+    pitfalls = all_pitfalls()
+    if name not in pitfalls:
+        raise InputError(
+            f"there is no file, folder or pitfall {name!r}{nearest(name, pitfalls)} "
+            f"(pitfalls: {listed(pitfalls)})"
+        )
+    return pitfalls[name]
 
 
 def find_experiments(names: tuple[str, ...]) -> tuple[StudyFolder, ...]:
