@@ -133,10 +133,10 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
     "nat": ({"default.ping_h1_nat0.loss": (0, 0)}, "nat0 is a router whose Internet is left out"),
     "odd_names": (
         {
-            "default.ping_n1001_h_1.min_s": (0.01, 0.0101),
+            "default.ping_1001_h_1.min_s": (0.01, 0.0101),
             "default.ping_h_1_tenletters.min_s": (0.02, 0.0201),
         },
-        "1001: it is n1001 here",
+        "h.1: it is h_1 here",
     ),
     "options_of_iperf3": (
         {
@@ -250,9 +250,10 @@ def test_every_line_has_the_names_of_the_study(tmp_path: Path) -> None:
     case = study.cases["default"].case
     lines = [(one.node, one.line) for one in case.setup]
     assert ("h_1", "ip link set dev h_1-eth0 mtu 1400") in lines
-    assert ("root", "ip link set dev n1 mtu 1400") in lines
+    assert ("root", "ip link set dev 1 mtu 1400") in lines
     assert ("root", "ip link set dev swi_wcf3s mtu 1400") in lines
     assert ("root", "ip link set dev swi_wcf3s-eth1 mtu 1400") in lines
+    assert ("tenletters", "tc qdisc add dev tenletters-eth0 root netem delay 20ms") in lines
     assert "proxy_arp=1" in str(case.events)
     assert "net.ipv4.conf.h_1-eth0." in str(case.events)
     assert not any("fails" in note for note in notes)
@@ -263,17 +264,20 @@ title: Long names
 network:
   hosts:
     tenletters: 10.0.0.1/24
+    1001: 10.0.0.4/24
     twelveletter: 10.0.0.2/24
     router-of-ten: {address: 10.0.0.3/24, forwards: yes}
-  switches: [switchten1, switchtwelve]
+  switches: [switchten1, switchtwelve, 2]
   links:
     - [tenletters, switchten1, {rate: 10Mbit, delay: 5ms}]
     - [twelveletter, switchten1]
     - [switchten1, switchtwelve, {delay: 1ms}]
     - [router-of-ten, switchtwelve]
+    - [switchten1, 2]
+    - [1001, 2, {delay: 1ms}]
 setup:
   - root: ip link set dev swi_wcf3s mtu 1400
-  - tenletters: ip link set dev ten_19unn-eth0 mtu 1400
+  - tenletters: ip link set dev tenletters-eth0 mtu 1400
 flows:
   p: {ping: tenletters -> twelveletter, count: 3}
 """
@@ -289,11 +293,13 @@ def test_a_written_script_with_long_names_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     done = longfat(
         *("exec", "--ovs", "--bind", str(tmp_path), "--", "sh", "-c"),
-        "echo tenletters ping -c 2 -i 0.2 10.0.0.3 | python3 long.py",
+        "printf '%s\n' 'tenletters ping -c 2 -i 0.2 10.0.0.3' '1001 ping -c 3 tenletters' | "
+        "python3 long.py",
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     assert "2 packets transmitted, 2 received" in done.stderr
+    assert "3 packets transmitted, 3 received" in done.stderr
 
 
 # What `longfat exec` prints of a script, as the metrics of its study.

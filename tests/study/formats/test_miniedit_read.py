@@ -203,8 +203,8 @@ H1 = '{"number": "1", "opts": {"hostname": "h1", "nodeNum": 1}}'
         ('{"hosts": [{"opts": {}}], "switches": [], "links": []}',
          "/net.mn:1:12: hosts[0]: the node has neither a hostname nor a number"),
         ('{"hosts": [{"number": "1", "opts": {"hostname": "a b"}}], "switches": [], "links": []}',
-         "/net.mn:1:12: hosts[0]: 'a b' cannot be a node's name: write a letter, then up to 31 "
-         "letters, digits, - or _"),
+         "/net.mn:1:12: hosts[0]: 'a b' cannot be a node's name: write a letter or a digit, then "
+         "up to 31 letters, digits, - or _"),
     ],
 )  # fmt: skip
 def test_messages(text: str | bytes, message: str, tmp_path: Path) -> None:

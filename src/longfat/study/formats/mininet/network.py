@@ -34,7 +34,12 @@ from longfat.study.formats.mininet.machine import (
     at,
     printable,
 )
-from longfat.study.formats.mininet.names import TOO_LONG, unwrapped, with_interfaces
+from longfat.study.formats.mininet.names import (
+    TOO_LONG,
+    TOO_LONG_FOR_BRIDGES,
+    unwrapped,
+    with_interfaces,
+)
 from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
 from longfat.study.network import name_problem
 
@@ -233,7 +238,7 @@ class Reader:
                     continue
                 at_root = self._nodes[end.node].is_switch
                 renamed.setdefault("" if at_root else end.node, {})[end.interface] = name
-                is_long = end.interface.rpartition("-")[0] == end.node != device_stem(end.node)
+                is_long = name.rpartition("-")[0] != end.node == end.interface.rpartition("-")[0]
                 why = TOO_LONG if is_long else "they are numbered in the links' order"
                 self._note(
                     link.at,
@@ -250,7 +255,7 @@ class Reader:
                 text = with_interfaces(text, renamed[where])
             if where == "" and short and with_interfaces(typed.text, short) != typed.text:
                 names = ", ".join(f"{name} is {stem}" for name, stem in short.items())
-                self._note(typed.at, f"of the bridges, {names} here: {TOO_LONG}")
+                self._note(typed.at, f"of the bridges, {names} here: {TOO_LONG_FOR_BRIDGES}")
             commands.append(typed if text == typed.text else replace(typed, text=text))
         self.commands = tuple(commands)
 

@@ -28,7 +28,7 @@ from longfat.model.network import (
     infer_impairments,
     shaped_interfaces,
 )
-from longfat.model.network.devices import device_stem
+from longfat.model.network.devices import device_name
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.traffic import Ping
 from longfat.model.typed_line import NotUnderstoodError
@@ -375,7 +375,7 @@ def _with_address(
     taken = {one.partition("/")[0] for pair in network.addresses() for one in pair if one}
     if alone in taken:
         return None
-    if device == f"{device_stem(host.name)}-eth0":
+    if device == device_name(host.name, "-eth0"):
         return _with_host(network, replace(host, address=address))
     link = network.links[index]
     changed = replace(link, a_address=address) if end == "a" else replace(link, b_address=address)
