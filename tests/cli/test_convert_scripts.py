@@ -12,7 +12,7 @@ import pytest
 from longfat.execution import run_case
 from longfat.study.model import Study
 from longfat.study.read import read_study
-from tests.command import longfat
+from tests.command import longfat, run_command
 from tests.paths import TESTS
 
 SCRIPTS = TESTS / "data/mininet/scripts"
@@ -291,15 +291,16 @@ def test_a_written_script_with_long_names_runs(tmp_path: Path) -> None:
     (tmp_path / "long.yaml").write_text(LONG_NAMES, encoding="utf-8")
     done = longfat("convert", "long.yaml", "long.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    done = longfat(
-        *("exec", "--ovs", "--bind", str(tmp_path), "--", "sh", "-c"),
-        "printf '%s\n' 'tenletters ping -c 2 -i 0.2 10.0.0.3' '1001 ping -c 3 tenletters' | "
-        "python3 long.py",
+    done = run_command(
+        *("longfat", "exec", "--ovs", "--typed", "--bind", str(tmp_path), "--"),
+        *("python3", "long.py"),
+        given="tenletters ping -c 2 -i 0.2 10.0.0.3\n1001 ping -c 3 tenletters\n",
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert "2 packets transmitted, 2 received" in done.stderr
-    assert "3 packets transmitted, 3 received" in done.stderr
+    output = done.stdout + done.stderr
+    assert "2 packets transmitted, 2 received" in output
+    assert "3 packets transmitted, 3 received" in output
 
 
 # What `longfat exec` prints of a script, as the metrics of its study.
@@ -315,7 +316,7 @@ PRINTED = {
     reason="Mininet or Open vSwitch is not installed",
 )
 @pytest.mark.parametrize(
-    "script", ["loop_in_a_network", "parsed_output", "loop_of_queues", "long_fat"]
+    "script", ["loop_in_a_network", "parsed_output", "loop_of_queues", "long_fat", "changed_link"]
 )
 def test_the_study_measures_what_the_script_does(script: str, tmp_path: Path) -> None:
     done = longfat(

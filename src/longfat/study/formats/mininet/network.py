@@ -353,7 +353,7 @@ class _Shape:
                     notes.add(who, f"{name} is left out: {_LEFT[name][0]}")
             elif name not in _IGNORED:
                 notes.add(who, f"the option {name} is not known and is left out")
-        shape = link_shape(
+        return link_shape(
             megabits=megabits,
             packets=packets,
             percent=percent,
@@ -361,8 +361,8 @@ class _Shape:
             jitter_s=jitter_s,
             who=who,
             notes=notes,
+            qdisc=red,
         )
-        return shape if red is None else replace(shape, queue_bytes=None, qdisc=red)
 
     def _error(self, words: str) -> InputError:
         return self._reader._error(self._at, f"{self._who}: {words}")

@@ -35,6 +35,7 @@ from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.formats.mininet.case_names import case_names
+from longfat.study.formats.mininet.changes import with_changes
 from longfat.study.formats.mininet.helpers import helper_files, mentioned
 from longfat.study.formats.mininet.machine import (
     NetworkRecord,
@@ -61,7 +62,10 @@ if TYPE_CHECKING:
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
 _MAX_PARTS = 20_000  # as in the stand-in, whose output may be forged
-_OF_SHAPING = re.compile(r"link .*: (jitter: Mininet draws|max_queue_size is left out: RED)")
+_OF_SHAPING = re.compile(
+    r"link .*: (jitter: Mininet draws|max_queue_size is left out: (RED|Mininet's))"
+    r"|links of bw .* without max_queue_size: "
+)
 _LINE = re.compile(r"line (\d{1,9}):")
 
 
@@ -214,6 +218,7 @@ def _without_notes(run: ScriptRun) -> ScriptRun:
 def _run(
     record: Record, one: NetworkRecord, name: str, file: str, helpers: Mapping[str, bytes]
 ) -> ScriptRun:
+    one = with_changes(one)
     safe, renamed = with_safe_names(one)
     reader = Reader(safe, file)
     for who, what in record.warnings:
