@@ -267,14 +267,14 @@ network:
     1001: 10.0.0.4/24
     twelveletter: 10.0.0.2/24
     router-of-ten: {address: 10.0.0.3/24, forwards: yes}
-  switches: [switchten1, switchtwelve, 2]
+  switches: [switchten1, switchtwelve, 22]
   links:
     - [tenletters, switchten1, {rate: 10Mbit, delay: 5ms}]
     - [twelveletter, switchten1]
     - [switchten1, switchtwelve, {delay: 1ms}]
     - [router-of-ten, switchtwelve]
-    - [switchten1, 2]
-    - [1001, 2, {delay: 1ms}]
+    - [switchten1, 22]
+    - [1001, 22, {delay: 1ms}]
 setup:
   - root: ip link set dev swi_wcf3s mtu 1400
   - tenletters: ip link set dev tenletters-eth0 mtu 1400
