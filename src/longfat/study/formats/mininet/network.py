@@ -88,6 +88,7 @@ class Reader:
         typed: all lines that were typed at hosts, traffic too, likewise.
         notes_on_lines: those of the notes that are on what a line does.
         commands: all that was typed, with the names that interfaces have in the network.
+        own_lines: the numbers of those that a script written by longfat types to set up nodes.
     """
 
     def __init__(self, record: NetworkRecord, file: str) -> None:
@@ -96,6 +97,7 @@ class Reader:
         self.typed: list[Typed] = []
         self.notes_on_lines: set[str] = set()
         self.commands: tuple[Typed, ...] = ()
+        self.own_lines: set[int] = set()
         self._record = record
         self._file = file
         self._nodes: dict[str, Node] = {}
@@ -251,6 +253,8 @@ class Reader:
         commands = []
         for typed in self._record.commands:
             text, where = unwrapped(typed.text), self._where(typed.node)
+            if text != typed.text:
+                self.own_lines.add(typed.number)
             if where in renamed:
                 text = with_interfaces(text, renamed[where])
             if where == "" and short and with_interfaces(typed.text, short) != typed.text:

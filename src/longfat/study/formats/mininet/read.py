@@ -231,14 +231,18 @@ def _run(
         notes.append(f"{where}: the script ends here: {record.error.text}")
     is_host = {node.name for node in safe.nodes if not node.is_switch}
     commands = [
-        typed if typed.node in is_host else replace(typed, node=None) for typed in reader.commands
+        typed if typed.node in is_host else replace(typed, node=None)
+        for typed in reader.commands
+        if typed.number not in reader.own_lines
     ]
     plain, shaping = as_mininet_shapes(network, safe)
     lines = [typed.text for typed in commands]
     written = {command.file for line in lines for command in commands_of(line)}
     used = mentioned({path: helpers[path] for path in helpers if path not in written}, lines)
     traffic = traffic_of(schedule_of(commands), plain, folder=FOLDER if used else None)
-    setup = [one for one in traffic.setup if not reader.forwards(one)]
+    # A script of ours sets up its nodes by whatever lines its study had.
+    lines_of_setup = (*reader.setup, *traffic.setup) if reader.own_lines else traffic.setup
+    setup = [one for one in lines_of_setup if not reader.forwards(one)]
     plain, left = infer_link_properties(plain, setup)
     if shaping:  # by Mininet's own lines, so these do not differ
         notes = [note for note in notes if not _OF_SHAPING.match(note)]
