@@ -50,6 +50,11 @@ def test_examples_pass(path: Path, each_kernel: Kernel) -> None:
     assert result.passed, result.failure
 
 
+def test_commands_see_timers_of_high_resolution(run: Run) -> None:
+    _, result = run("`grep -q 3b9aca00 /proc/net/psched`\n" + SERVER)
+    assert result.passed, result.failure
+
+
 def test_hystart_counts_rounds_from_the_first_ack(each_kernel: Kernel, tmp_path: Path) -> None:
     """Before Linux 6.14 and its backports it counted from a cwnd of 16 on, and left at 48 here."""
     lines = ["`sysctl -q net.ipv4.tcp_congestion_control=cubic net.ipv4.tcp_early_retrans=0`"]
