@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,10 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
         },
         "the cases queue-20, queue-200",
     ),
+    "lossy_datagrams": (
+        {"default.cbr_h1_h2.loss": (0.15, 0.25), "default.cbr_h1_h2.sent": (890, 893)},
+        "iperf is taken as cbr: iperf3 fails if its first datagram is lost",
+    ),
     "monitored": (
         {"default.ping_h2_h1.received": (3, 3), "default.ping_h3_h1_2.received": (2, 2)},
         "line 17: h2: `ping 10.0.0.1`: the flow ping_h2_h1_2",
@@ -226,6 +231,15 @@ def test_what_a_script_measures(script: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", [name for name in EXPECTED if name not in QUICK])
 def test_what_each_script_measures(script: str, tmp_path: Path) -> None:
     check(script, tmp_path)
+
+
+def test_no_seed_ends_datagrams_over_a_lossy_link(tmp_path: Path) -> None:
+    study, _ = convert("lossy_datagrams", tmp_path)
+    case = study.cases["default"].case
+    for seed in range(1, 9):
+        run = run_case(replace(case, seed=seed), name=f"seed{seed}", out=tmp_path)
+        assert not run.unexpected
+        assert 0.1 < run.metrics["cbr_h1_h2.loss"] < 0.3
 
 
 def test_repetitions_are_seeds(tmp_path: Path) -> None:

@@ -239,7 +239,14 @@ def _run(
     lines = [typed.text for typed in commands]
     written = {command.file for line in lines for command in commands_of(line)}
     used = mentioned({path: helpers[path] for path in helpers if path not in written}, lines)
-    traffic = traffic_of(schedule_of(commands), plain, folder=FOLDER if used else None)
+    traffic = traffic_of(
+        schedule_of(commands),
+        plain,
+        folder=FOLDER if used else None,
+        loses_packets=any(
+            shape.loss for link in network.links for shape in (link.a_to_b, link.b_to_a)
+        ),
+    )
     # A script of ours sets up its nodes by whatever lines its study had.
     lines_of_setup = (*reader.setup, *traffic.setup) if reader.own_lines else traffic.setup
     setup = [one for one in lines_of_setup if not reader.forwards(one)]
