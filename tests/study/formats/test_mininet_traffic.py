@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from longfat.model.events import TypedLine
 from longfat.study.formats.mininet.helpers import helper_files
 from longfat.study.formats.mininet.names import with_interfaces
 from tests.study.formats.mininet_scripts import read
@@ -142,7 +143,8 @@ def test_a_link_that_changes_is_an_event_once_there_was_traffic(tmp_path: Path) 
         one.line for one in run.traffic.setup if "s1-eth1" in one.line and "netem" in one.line
     ]
     assert netems == ["tc qdisc add dev s1-eth1 parent 5:1 handle 10: netem limit 7"]
-    events = [(one.after, one.node, one.line) for one in run.traffic.events]
+    typed = [event for event in run.traffic.events if isinstance(event, TypedLine)]
+    events = [(event.after, event.node, event.line) for event in typed]
     second, third = "ping_h1_h2", "ping_h1_h2_2"
     assert events == [
         (second, "root", "tc qdisc del dev s1-eth1 root"),

@@ -201,7 +201,9 @@ def cbr_values(values: Mapping[str, Any]) -> dict[str, Any] | None:
     args = rest.pop("args", ())
     if args[:1] != ("-l",) or len(args) != 2 or not rest.pop("udp", False):
         return None
-    fields = {key: rest.pop(key) for key in ("time_s", "rate_bps", "reverse") if key in rest}
+    fields: dict[str, Any] = {
+        key: rest.pop(key) for key in ("time_s", "rate_bps", "reverse") if key in rest
+    }
     kept = {"address", "follows"}
     if not rest.keys() <= kept or not {"time_s", "rate_bps"} <= fields.keys():
         return None
