@@ -8,7 +8,9 @@ import pytest
 
 from longfat.model.events import TypedLine
 from longfat.study.formats.mininet.helpers import helper_files
+from longfat.study.formats.mininet.machine import Typed
 from longfat.study.formats.mininet.names import with_interfaces
+from longfat.study.formats.mininet.schedule import anchor_of, schedule_of
 from tests.study.formats.mininet_scripts import read
 
 NET = """
@@ -195,3 +197,15 @@ def test_a_default_queue_that_differs_is_noted(
     # As a whole study has Mininet's own lines for links with a rate.
     whole = [one for one in found.runs[0].notes if one.startswith("links of bw")]
     assert whole == []
+
+
+def test_of_commands_that_end_together_the_last_one_is_waited_for() -> None:
+    def typed(text: str, number: int, time_s: float) -> Typed:
+        return Typed(node="h1", text=text, at=(number, 1), number=number, time_s=time_s)
+
+    lines = [typed("ping -c 3 -i 0.2 h2", 1, 0.0), typed("nc h2", 2, 0.4)]
+    first, second = schedule_of(lines).actions
+    first.end_s = first.known_end_s = 0.4 + 5e-16  # as a sum of its pauses may have it
+    second.end_s = second.known_end_s = 0.4
+    (third,) = schedule_of([typed("iperf3 -c h2", 3, 0.4)]).actions
+    assert anchor_of(third, [first, second])[0] is second
