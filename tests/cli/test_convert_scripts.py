@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from longfat.execution import run_case
 from longfat.study.model import Study
 from longfat.study.read import read_study
-from tests.command import longfat
+from tests.command import longfat, run_command
 from tests.paths import TESTS
 
 SCRIPTS = TESTS / "data/mininet/scripts"
@@ -126,6 +127,10 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
         },
         "the cases queue-20, queue-200",
     ),
+    "lossy_datagrams": (
+        {"default.cbr_h1_h2.loss": (0.15, 0.25), "default.cbr_h1_h2.sent": (890, 893)},
+        "iperf is taken as cbr: iperf3 fails if its first datagram is lost",
+    ),
     "monitored": (
         {"default.ping_h2_h1.received": (3, 3), "default.ping_h3_h1_2.received": (2, 2)},
         "line 17: h2: `ping 10.0.0.1`: the flow ping_h2_h1_2",
@@ -133,10 +138,10 @@ EXPECTED: dict[str, tuple[dict[str, tuple[float, float]], str]] = {
     "nat": ({"default.ping_h1_nat0.loss": (0, 0)}, "nat0 is a router whose Internet is left out"),
     "odd_names": (
         {
-            "default.ping_n1001_h_1.min_s": (0.01, 0.0101),
+            "default.ping_1001_h_1.min_s": (0.01, 0.0101),
             "default.ping_h_1_tenletters.min_s": (0.02, 0.0201),
         },
-        "1001: it is n1001 here",
+        "h.1: it is h_1 here",
     ),
     "options_of_iperf3": (
         {
@@ -228,6 +233,15 @@ def test_what_each_script_measures(script: str, tmp_path: Path) -> None:
     check(script, tmp_path)
 
 
+def test_no_seed_ends_datagrams_over_a_lossy_link(tmp_path: Path) -> None:
+    study, _ = convert("lossy_datagrams", tmp_path)
+    case = study.cases["default"].case
+    for seed in range(1, 9):
+        run = run_case(replace(case, seed=seed), name=f"seed{seed}", out=tmp_path)
+        assert not run.unexpected
+        assert 0.1 < run.metrics["cbr_h1_h2.loss"] < 0.3
+
+
 def test_repetitions_are_seeds(tmp_path: Path) -> None:
     study, notes = convert("repeated", tmp_path)
     assert list(study.cases) == ["delay-5ms", "delay-20ms"]
@@ -250,9 +264,10 @@ def test_every_line_has_the_names_of_the_study(tmp_path: Path) -> None:
     case = study.cases["default"].case
     lines = [(one.node, one.line) for one in case.setup]
     assert ("h_1", "ip link set dev h_1-eth0 mtu 1400") in lines
-    assert ("root", "ip link set dev n1 mtu 1400") in lines
+    assert ("root", "ip link set dev 1 mtu 1400") in lines
     assert ("root", "ip link set dev swi_wcf3s mtu 1400") in lines
     assert ("root", "ip link set dev swi_wcf3s-eth1 mtu 1400") in lines
+    assert ("tenletters", "tc qdisc add dev tenletters-eth0 root netem delay 20ms") in lines
     assert "proxy_arp=1" in str(case.events)
     assert "net.ipv4.conf.h_1-eth0." in str(case.events)
     assert not any("fails" in note for note in notes)
@@ -263,17 +278,20 @@ title: Long names
 network:
   hosts:
     tenletters: 10.0.0.1/24
+    1001: 10.0.0.4/24
     twelveletter: 10.0.0.2/24
     router-of-ten: {address: 10.0.0.3/24, forwards: yes}
-  switches: [switchten1, switchtwelve]
+  switches: [switchten1, switchtwelve, 22]
   links:
     - [tenletters, switchten1, {rate: 10Mbit, delay: 5ms}]
     - [twelveletter, switchten1]
     - [switchten1, switchtwelve, {delay: 1ms}]
     - [router-of-ten, switchtwelve]
+    - [switchten1, 22]
+    - [1001, 22, {delay: 1ms}]
 setup:
   - root: ip link set dev swi_wcf3s mtu 1400
-  - tenletters: ip link set dev ten_19unn-eth0 mtu 1400
+  - tenletters: ip link set dev tenletters-eth0 mtu 1400
 flows:
   p: {ping: tenletters -> twelveletter, count: 3}
 """
@@ -287,13 +305,16 @@ def test_a_written_script_with_long_names_runs(tmp_path: Path) -> None:
     (tmp_path / "long.yaml").write_text(LONG_NAMES, encoding="utf-8")
     done = longfat("convert", "long.yaml", "long.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    done = longfat(
-        *("exec", "--ovs", "--bind", str(tmp_path), "--", "sh", "-c"),
-        "echo tenletters ping -c 2 -i 0.2 10.0.0.3 | python3 long.py",
+    done = run_command(
+        *("longfat", "exec", "--ovs", "--typed", "--bind", str(tmp_path), "--"),
+        *("python3", "long.py"),
+        given="tenletters ping -c 2 -i 0.2 10.0.0.3\n1001 ping -c 3 tenletters\n",
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert "2 packets transmitted, 2 received" in done.stderr
+    output = done.stdout + done.stderr
+    assert "2 packets transmitted, 2 received" in output
+    assert "3 packets transmitted, 3 received" in output
 
 
 # What `longfat exec` prints of a script, as the metrics of its study.
@@ -309,7 +330,7 @@ PRINTED = {
     reason="Mininet or Open vSwitch is not installed",
 )
 @pytest.mark.parametrize(
-    "script", ["loop_in_a_network", "parsed_output", "loop_of_queues", "long_fat"]
+    "script", ["loop_in_a_network", "parsed_output", "loop_of_queues", "long_fat", "changed_link"]
 )
 def test_the_study_measures_what_the_script_does(script: str, tmp_path: Path) -> None:
     done = longfat(

@@ -337,3 +337,31 @@ def _assert_nothing_is_left(
         time.sleep(0.05)
     for run in out.glob("*-seed1"):
         assert (run / "manifest.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "commands"),
+    [
+        ("lab8.mn", ["longfat convert lab8.mn study.yaml", "longfat shell lab8.mn"]),
+        (
+            "net.py",
+            ["longfat exec --bind . -- python3 net.py", "longfat convert net.py study.yaml"],
+        ),
+        ("h1.pcap", ["longfat packets h1.pcap"]),
+        ("h1.pcapng", ["longfat packets h1.pcapng"]),
+        ("out.json", ["longfat plot --iperf out.json"]),
+        ("case.pkt", ["longfat packetdrill case.pkt"]),
+        ("results", ["longfat plot --iperf results/*.json"]),
+    ],
+)
+def test_what_is_no_study_has_a_command_of_its_own(
+    name: str, commands: list[str], tmp_path: Path
+) -> None:
+    if "." in name:
+        (tmp_path / name).write_bytes(b"{}")
+    else:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tcp.json").write_bytes(b"{}")
+    done = longfat("run", name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert all(f"`{command}`" in done.stderr for command in commands), done.stderr

@@ -200,3 +200,14 @@ def test_statuses_are_metrics_of_flows_that_may_fail_only(tmp_path: Path) -> Non
     code, stderr, _ = play(study(flows, claims="[default.x.status == 0]"), tmp_path)
     assert code == 2
     assert "status" in stderr
+
+
+def test_what_comes_after_a_flow_without_its_server_keeps_its_time(tmp_path: Path) -> None:
+    lost = "run: echo x, serve: missing -l 7, after: first, start: 1s, expect: either"
+    flows = f"{{program: h1 -> h2, {lost}}}, last: {{ping: h1 -> h2, count: 1, after: lost}}"
+    text = study(f"{{first: {{ping: h1 -> h2, count: 3}}, lost: {flows}}}")
+    assert play(text, tmp_path)[0] == 0
+    times = load_run(tmp_path / "runs/x/default-seed1").flow_times
+    assert times["first"].end_s == pytest.approx(2.0, abs=0.05)
+    assert times["lost"].end_s == pytest.approx(3.0, abs=0.05)
+    assert times["last"].start_s == pytest.approx(3.0, abs=0.05)

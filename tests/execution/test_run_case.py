@@ -150,6 +150,21 @@ def test_the_script_of_a_run_does_it_again(tmp_path: Path, make_case: MakeCase) 
     assert theirs == pytest.approx(ours, abs=50e-6)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_tc_computes_bursts_as_on_a_computer_that_runs(
+    kernel: str, tmp_path: Path, make_case: MakeCase
+) -> None:
+    """In the first 10 ms after its boot Linux's timers tick, and tc's default bursts are large."""
+    lines = (
+        "tc qdisc add dev s1-eth2 root handle 5: htb default 1",
+        "tc class add dev s1-eth2 parent 5: classid 5:1 htb rate 100mbit burst 15k",
+        "tc class show dev s1-eth2",
+    )
+    case = dataclasses.replace(make_case(ping(count=1), root=lines), kernel=kernel)
+    run = run_case(case, name="x", out=tmp_path)
+    assert " cburst 1600b" in (run.folder / "commands.sh").read_text()
+
+
 def test_a_line_that_fails_stops_the_case(tmp_path: Path, make_case: MakeCase) -> None:
     case = make_case(root=("true", "tc qdisc add dev s1-eth9 root netem delay 1ms"))
     places = (Place("lab.yaml", 3, 1), Place("lab.yaml", 4, 9, "setup[1].root"))

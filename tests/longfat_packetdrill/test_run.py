@@ -50,6 +50,25 @@ def test_examples_pass(path: Path, each_kernel: Kernel) -> None:
     assert result.passed, result.failure
 
 
+def test_commands_see_timers_of_high_resolution(run: Run) -> None:
+    _, result = run("`grep -q 3b9aca00 /proc/net/psched`\n" + SERVER)
+    assert result.passed, result.failure
+
+
+def test_hystart_counts_rounds_from_the_first_ack(each_kernel: Kernel, tmp_path: Path) -> None:
+    """Before Linux 6.14 and its backports it counted from a cwnd of 16 on, and left at 48 here."""
+    lines = ["`sysctl -q net.ipv4.tcp_congestion_control=cubic net.ipv4.tcp_early_retrans=0`"]
+    lines += [SERVER, "+0 write(4, ..., 40000) = 40000"]
+    lines += [f"+.1 < . 1:1(0) ack {2000 * number + 1} win 512" for number in range(1, 20)]
+    lines += ["+0 %{ assert (tcpi_snd_cwnd, tcpi_snd_ssthresh) == (36, 36), tcpi_snd_cwnd }%"]
+    text = "\n".join(lines) + "\n"
+    path = tmp_path / "hystart.pkt"
+    path.write_text(text)
+    script = parse_script(text, file=str(path), settings=Settings())
+    result = run_script(script, root=tmp_path, kernel=each_kernel)
+    assert result.passed, result.failure
+
+
 @pytest.mark.parametrize("version", ["ipv4", "ipv6", "ipv4-mapped-ipv6"])
 def test_each_version_of_ip(run: Run, version: str) -> None:
     _, result = run(

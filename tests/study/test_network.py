@@ -66,8 +66,8 @@ NETWORK = [
     (
         "{hosts: {h23456789012345678901234567890123: 10.0.0.1/8}}",
         "2:19: network.hosts.h23456789012345678901234567890123",
-        "'h23456789012345678901234567890123' cannot be a node's name: write a letter, then up to "
-        "31 letters, digits, - or _",
+        "'h23456789012345678901234567890123' cannot be a node's name: write a letter or a digit, "
+        "then up to 31 letters, digits, - or _",
     ),
     (
         "{hosts: {h1: 10.0.0.1/8}, links: [[h1, s1]]}",

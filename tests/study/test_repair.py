@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from longfat.model.network import Network
+from longfat.study.check import check_text
 from longfat.study.network import read_section
 from longfat.study.read import parse_study
 from longfat.study.repair import repair, unreached
@@ -93,3 +94,16 @@ def test_a_repair_is_offered_only_where_it_helps() -> None:
     )
     assert repair(drawn, [("h1", "h2")])
     assert repair(drawn, [("h3", "h1")]) is None
+
+
+def test_hosts_without_links_to_each_other_are_a_warning() -> None:
+    text = """\
+title: Islands
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8, h3: 10.0.0.3/8, h4: 10.0.0.4/8}
+  links: [[h1, h2], [h3, h4]]
+flows: {p: {ping: h1 -> h2, count: 1}}
+"""
+    (finding,) = check_text(text, name="x.yaml").findings
+    assert not finding.is_mistake
+    assert "no links lead from h1 to h3 or h4" in str(finding.error)

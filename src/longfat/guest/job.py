@@ -79,6 +79,8 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
         script.title("set-up")
         system.sync_link_changes()
         typists = _apart(job["apart"], nodes=nodes, script=script) if job["apart"] else nodes
+        if job["setup"]:
+            system.await_fine_timers()
         _set_up(job["setup"], nodes=typists, script=script)
         if job["flows"]:
             script.title("traffic")

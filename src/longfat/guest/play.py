@@ -217,6 +217,10 @@ class Player:
             due_s, flow = min(waiting, key=lambda pair: pair[0])
             if due_s > time.monotonic():
                 return
+            if flow.failure is not None:
+                flow.began_s = time.monotonic()
+                self._end(flow, flow.began_s)
+                continue
             if flow.after is not None and flow.start_s:
                 self._script.wait(flow.start_s)
             else:
@@ -250,10 +254,7 @@ class Player:
                 continue
             (spec,) = (process for process in flow.servers if process["output"] == output)
             flow.failure = self._failure(spec, status=status)
-            if flow.client is None:
-                flow.began_s = now_s
-                self._end(flow, now_s)
-            else:
+            if flow.client is not None:  # else it ends when it is due, for those that come after it
                 self._stop(flow, now_s)
         for flow in self._flows:
             if flow.client is None or flow.done_s is not None:

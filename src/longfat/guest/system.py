@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _CLOCK_MONOTONIC, _TIMER_ABSTIME = 1, 1
 _PR_SET_TIMERSLACK = 29
 _MNT_DETACH = 2
 _POWER_OFF = 0x4321FEDC
+_NANOSECONDS = b"3b9aca00"  # what /proc/net/psched says of timers in a second
+_MIN_SLEEP_S, _MAX_TICKS = 0.001, 10
 _RNDRESEEDCRNG = 0x5207  # random(4)
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -229,6 +232,18 @@ def sync_link_changes() -> None:
         OSError: the kernel was built without that patch.
     """
     write_line("/sys/module/link_watch_sync/parameters/enabled", "Y")
+
+
+def await_fine_timers() -> None:
+    """Wait for the ticks with which the kernel turns to timers of high resolution.
+
+    Until then it says that its timers tick (/proc/net/psched), and tc computes by that the burst
+    of an htb class that names none: a hundredth of a second at its rate, in place of a packet.
+    """
+    for _ in range(_MAX_TICKS):
+        if _first_bytes("/proc/net/psched").split()[3] == _NANOSECONDS:
+            return
+        time.sleep(_MIN_SLEEP_S)  # until the next tick
 
 
 def write_line(path: str, text: str) -> None:

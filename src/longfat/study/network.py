@@ -46,7 +46,7 @@ from longfat.study.node import Node
 from longfat.study.timing import read_testbed, read_timing
 from longfat.study.virtual_links import read_bond, read_tunnel
 
-_NODE_NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NODE_NAME_LENGTH - 1}}}")
+_NODE_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{MAX_NODE_NAME_LENGTH - 1}}}")
 
 # A switch is an interface of its name, beside the loopback; and the kernel keeps
 # net.ipv4.conf.all and .default for what is true of all interfaces.
@@ -242,7 +242,7 @@ def name_problem(name: str) -> str | None:
         return f"no node can be called {name!r}: {_RESERVED[name]}"
     if not _NODE_NAME.fullmatch(name):
         return (
-            f"{name!r} cannot be a node's name: write a letter, then up to "
+            f"{name!r} cannot be a node's name: write a letter or a digit, then up to "
             f"{MAX_NODE_NAME_LENGTH - 1} letters, digits, - or _"
         )
     return None

@@ -69,7 +69,7 @@ FIGURE = re.compile(
 `tools/text_figures.py` says what the expression may be, and fills in the figure."""
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
-_NODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _HEADING = re.compile(r"# +(.+?)(?: +#+)? *(?:\n|$)")
 _NO_QUESTION = {"answers", "the answer", "solution"}
 _UNTRANSLATED = ("C", "POSIX")

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from longfat.guest import mounts
+from longfat.guest import mounts, system
 from longfat.guest.output import Output
 from longfat_packetdrill.guest import assertions, wire
 from longfat_packetdrill.guest.calls import Calls, Prepared
@@ -112,6 +112,8 @@ class Player:
         try:
             os.chdir(self._folder)
             signal.signal(signal.SIGALRM, _over)
+            if self._plan["before"]:
+                system.await_fine_timers()
             for event in self._plan["before"]:
                 self._guarded(event, self._command)
             self._begin()

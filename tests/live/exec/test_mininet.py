@@ -74,6 +74,15 @@ def test_hosts_reach_each_other_through_a_controllers_switches() -> None:
     assert "*** Results: 0% dropped (6/6 received)" in said
 
 
+def test_a_controllers_switches_learn_again_after_their_flows_are_removed() -> None:
+    """As with the reference controller, of which Mininet's mobility.py makes use."""
+    said = run(
+        *("--ovs", "--typed", "--", "mn", "--topo", "linear,2"),
+        given="pingall\ndpctl del-flows\npingall\nexit\n",
+    )
+    assert said.count("*** Results: 0% dropped (2/2 received)") == 2
+
+
 def test_iperf_measures_the_link_and_ends() -> None:
     said = run("--ovs", "--", "mn", "--link", "tc,bw=10", "--test", "iperf")
     server, client = re.findall(r"'([\d.]+) Mbits/sec'", said)

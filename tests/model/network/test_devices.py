@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from longfat.model.network import Host, Link, Network, Switch, build_batches, problems
-from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
+from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_name, device_stem
 
 LONG = Network(
     hosts=(Host(name="frankfurt-core", address="10.0.0.1/8"), Host(name="h2", address=None)),
@@ -22,13 +24,20 @@ LONG = Network(
     ("name", "stem"),
     [
         ("h1", "h1"),
-        ("ninechars", "ninechars"),
-        ("h234567890", "h23_hz5gn"),
+        ("tenletters", "tenletters"),
+        ("h2345678901", "h23_b71ov"),
         ("frankfurt-core", "fra_0wp0g"),
     ],
 )
 def test_short_names_are_kept_and_long_ones_abbreviated(name: str, stem: str) -> None:
     assert device_stem(name) == stem
+
+
+def test_a_name_of_ten_characters_is_whole_where_it_fits() -> None:
+    assert device_name("tenletters", "-eth9") == "tenletters-eth9"
+    assert device_name("tenletters", "-eth10") == "ten_19unn-eth10"
+    assert device_name("tenletters", "-bond0") == "ten_19unn-bond0"
+    assert device_name("ninechars", "-eth100") == "ninechars-eth100"  # neither fits
 
 
 def test_interfaces_fit_and_the_full_names_are_known() -> None:
@@ -57,3 +66,7 @@ def test_two_nodes_with_one_short_name_are_a_problem() -> None:
     (problem,) = problems(lone)
     assert problem.path == ("hosts", "fra_0wp0g")
     assert "the same short names (fra_0wp0g-eth0)" in problem.message
+    ten = replace(
+        lone, hosts=(Host(name="tenletters", address=None), Host(name="ten_19unn", address=None))
+    )
+    assert [problem.path for problem in problems(ten)] == [("hosts", "ten_19unn")]

@@ -123,6 +123,16 @@ def test_nothing_is_written_if_one_is_bad(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_each_bad_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "other.json").write_text('{"x": 1}')
+    files = [tmp_path / "bad.json", DATA / "tcp.json", tmp_path / "other.json"]
+    with pytest.raises(InputError) as caught:
+        plot_reports(files, PlotRequest(), out=tmp_path / "out")
+    assert "bad.json: " in str(caught.value)
+    assert "other.json: JSON, but not iperf3's: an object with 'x'" in str(caught.value)
+
+
 def test_a_metric_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no rtt in these reports; they have throughput, bytes"):
         plot_reports([DATA / "udp.json"], PlotRequest(metrics=("rtt",)), out=tmp_path / "out")

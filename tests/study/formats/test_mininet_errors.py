@@ -24,10 +24,12 @@ NUL_ERROR = "ValueError" if sys.version_info < (3, 12) else "SyntaxError"
         ("net.addHost('\\x1b[31m')", "10:1: '\\x1b[31m' cannot be a node's name"),
         ("net.addHost(7)", "10:1: TypeError: a node's name is a text, and not 7"),
         ("net.addHost(sys.argv[1])", "10:13: IndexError: list index out of range"),
-        ("for n in open('names'):\n    net.addHost(n)", "10:10: FileNotFoundError: [Errno 2]"),
+        ("for n in open('names'):\n    net.addHost(n)", "10:10: FileNotFoundError: [Errno 2] "
+         "No such file or directory: 'names': put it beside the script, whose text has to name it"),
         ("1 / 0", "10:1: ZeroDivisionError: division by zero"),
         ("def f():\n    raise ValueError\nf()", "11:5: ValueError"),
-        ("import of_mine", "10:1: ModuleNotFoundError: No module named 'of_mine'"),
+        ("import of_mine", "10:1: ModuleNotFoundError: No module named 'of_mine': install it for "
+         "/usr/bin/python3, or put it beside the script"),
         ("import mininet.wifi", "10:1: ModuleNotFoundError: No module named 'mininet.wifi'"),
         ("sys.exit('no root')", "10:1: no root"),
         ("sys.exit(2)", "10:1: it exits with status 2"),

@@ -62,6 +62,8 @@ def test_what_miniedit_exports(tmp_path: Path) -> None:
         "c0: the controller is left out: switches here are learning bridges, which need none",
         "line 56: h1: `ping -c1 h2` is left out: a study has flows for traffic",
         "link s1 - s2: jitter: Mininet draws it evenly from both sides, longfat normally",
+        "links with a delay and without bw: Mininet's netem drops beyond 1,000 packets on the line;"
+        " here there is no limit",
     )
 
 
@@ -121,7 +123,11 @@ def test_a_topology_of_its_own(tmp_path: Path) -> None:
         "h2b": "10.0.0.4/8",
     }
     assert len(found.setup) == 4
-    assert warnings == ()
+    packets = "the queue holds 100 full packets here (one bandwidth-delay product, at least 100)"
+    assert warnings == tuple(
+        f"links of bw {rate} without max_queue_size: {packets}, 1,000 in Mininet"
+        for rate in (10, 100)
+    )
 
 
 def test_a_topology_for_mn_custom(tmp_path: Path) -> None:

@@ -69,3 +69,31 @@ def test_a_typed_line_with_odd_numbers_stays_as_it_is(line: str, tmp_path: Path)
         tmp_path,
     )
     assert [command.line for command in found.setup] == [line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo hello",
+        'echo "it\'s $HOME"; true',
+        "echo 1 > /proc/sys/net/ipv4/tcp_ecn",
+        "printf 'a\\n' | sort",
+        "ip route show",
+        "ping -c 1 10.0.0.2",
+        "test -e /proc/1 && echo yes",
+        "iperf3 -s -D",
+        "for i in 1 2; do echo $i; done",
+        "cd /tmp; wget http://10.0.0.2/",
+    ],
+)
+def test_a_set_up_line_is_one_in_the_study_of_a_written_script(line: str, tmp_path: Path) -> None:
+    setup = (
+        Command(node="h1", line=line),
+        Command(node="h1", line="sysctl -w net.ipv4.tcp_sack=0"),
+    )
+    found, _ = read(mininet_text(title="x", network=NETWORK, setup=setup), tmp_path)
+    (run,) = found.runs
+    assert run.traffic.flows == ()
+    assert run.traffic.events == ()
+    typed = [one.line for one in run.traffic.setup if one.node == "h1"]
+    assert "; ".join(typed).endswith(f"{line}; {setup[1].line}")

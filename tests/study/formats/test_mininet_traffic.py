@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from longfat.model.events import TypedLine
 from longfat.study.formats.mininet.helpers import helper_files
+from longfat.study.formats.mininet.machine import Typed
 from longfat.study.formats.mininet.names import with_interfaces
+from longfat.study.formats.mininet.schedule import anchor_of, schedule_of
 from tests.study.formats.mininet_scripts import read
 
 NET = """
@@ -114,3 +117,95 @@ def test_switches_that_forward_nothing_are_noted(tmp_path: Path) -> None:
     assert [note for note in run.notes if "s1" in note] == [
         "line 6: s1: stp is left out: a bridge here has no spanning tree"
     ]
+
+
+CHANGES = """
+link.intf2.config(bw=8)
+h1.cmd('sysctl -w net.ipv4.tcp_ecn=0')
+link.intf2.config(bw=5, max_queue_size=7)
+link.intf2.config(up=True)
+h1.cmd('ping -c 2 10.0.0.2')
+link.intf2.config(bw=1, delay='3ms')
+h1.cmd('ping -c 2 10.0.0.2')
+link.intf2.config(delay='4ms')
+h1.cmd('ping -c 2 10.0.0.2')
+link.intf2.config(bw=9)
+"""
+
+
+def test_a_link_that_changes_is_an_event_once_there_was_traffic(tmp_path: Path) -> None:
+    text = NET.replace("net.addLink(h1, s1)", "link = net.addLink(h1, s1, bw=20, delay='1ms')")
+    found, _ = read(text + CHANGES, tmp_path)
+    (run,) = found.runs
+    rates = [one.line for one in run.traffic.setup if "s1-eth1 parent 5:0 classid" in one.line]
+    assert rates == [
+        "tc class add dev s1-eth1 parent 5:0 classid 5:1 htb rate 5.000000Mbit burst 15k"
+    ]
+    netems = [
+        one.line for one in run.traffic.setup if "s1-eth1" in one.line and "netem" in one.line
+    ]
+    assert netems == ["tc qdisc add dev s1-eth1 parent 5:1 handle 10: netem limit 7"]
+    typed = [event for event in run.traffic.events if isinstance(event, TypedLine)]
+    events = [(event.after, event.node, event.line) for event in typed]
+    second, third = "ping_h1_h2", "ping_h1_h2_2"
+    assert events == [
+        (second, "root", "tc qdisc del dev s1-eth1 root"),
+        (second, "root", "tc qdisc add dev s1-eth1 root handle 5:0 htb default 1"),
+        (
+            second,
+            "root",
+            "tc class add dev s1-eth1 parent 5:0 classid 5:1 htb rate 1.000000Mbit burst 15k",
+        ),
+        (second, "root", "tc qdisc add dev s1-eth1 parent 5:1 handle 10: netem delay 3ms"),
+        (third, "root", "tc qdisc del dev s1-eth1 root"),
+        (third, "root", "tc qdisc add dev s1-eth1 root handle 10: netem delay 4ms"),
+    ]
+    assert any("Mbit burst 15k" in note or "left out: it comes after" in note for note in run.notes)
+    # The network alone is as it is left.
+    assert found.network.links[0].b_to_a.rate_bps == 9_000_000
+
+
+def test_a_limit_of_packets_on_a_line_without_a_rate(tmp_path: Path) -> None:
+    text = NET.replace("net.addLink(h1, s1)", "net.addLink(h1, s1, delay='9ms', max_queue_size=4)")
+    found, notes = read(text + "h1.cmd('ping -c 2 10.0.0.2')", tmp_path)
+    line = "tc qdisc add dev s1-eth1 root handle 10: netem delay 9ms limit 4"
+    assert line in [one.line for one in found.runs[0].traffic.setup]
+    assert not any("max_queue_size" in note for note in found.runs[0].notes)
+    why = "Mininet's netem drops beyond 4 packets on the line"
+    assert f"link h1 - s1: max_queue_size is left out: {why}" in notes
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ("bw=10", "links of bw 10 without max_queue_size: the queue holds 100 full packets here "
+         "(one bandwidth-delay product, at least 100), 1,000 in Mininet"),
+        ("bw=400, delay='5ms'", "links of bw 400 without max_queue_size: the queue holds 330 "),
+        ("delay='5ms'", "links with a delay and without bw: Mininet's netem drops beyond "),
+        ("bw=10, max_queue_size=50", None),
+        ("bw=10, enable_red=True", None),
+        ("loss=1", None),
+    ],
+)  # fmt: skip
+def test_a_default_queue_that_differs_is_noted(
+    options: str, note: str | None, tmp_path: Path
+) -> None:
+    text = NET.replace("net.addLink(h1, s1)", f"net.addLink(h1, s1, {options})")
+    found, notes = read(text + "h1.cmd('ping -c 2 10.0.0.2')", tmp_path)
+    about = [one for one in notes if one.startswith("links ")]
+    assert [one.startswith(note or "-") for one in about] == ([True] if note else [])
+    # As a whole study has Mininet's own lines for links with a rate.
+    whole = [one for one in found.runs[0].notes if one.startswith("links of bw")]
+    assert whole == []
+
+
+def test_of_commands_that_end_together_the_last_one_is_waited_for() -> None:
+    def typed(text: str, number: int, time_s: float) -> Typed:
+        return Typed(node="h1", text=text, at=(number, 1), number=number, time_s=time_s)
+
+    lines = [typed("ping -c 3 -i 0.2 h2", 1, 0.0), typed("nc h2", 2, 0.4)]
+    first, second = schedule_of(lines).actions
+    first.end_s = first.known_end_s = 0.4 + 5e-16  # as a sum of its pauses may have it
+    second.end_s = second.known_end_s = 0.4
+    (third,) = schedule_of([typed("iperf3 -c h2", 3, 0.4)]).actions
+    assert anchor_of(third, [first, second])[0] is second

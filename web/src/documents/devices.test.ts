@@ -1,18 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { deviceStem } from "./devices";
+import { deviceName, deviceStem } from "./devices";
 import { readDrawing } from "./drawing";
 import { renameNode } from "./edits/rename";
 
 describe("names of interfaces", () => {
   it("are those of short node names", () => {
     expect(deviceStem("h1")).toBe("h1");
-    expect(deviceStem("ninechars")).toBe("ninechars");
+    expect(deviceStem("tenletters")).toBe("tenletters");
+    expect(deviceName("tenletters", 9)).toBe("tenletters-eth9");
   });
 
   // The same values as in tests/model/network/test_devices.py.
   it("are abbreviated as the engine does", () => {
     expect(deviceStem("frankfurt-core")).toBe("fra_0wp0g");
-    expect(deviceStem("h234567890")).toBe("h23_hz5gn");
+    expect(deviceStem("h2345678901")).toBe("h23_b71ov");
+    expect(deviceName("tenletters", 10)).toBe("ten_19unn-eth10");
   });
 
   it("follow a rename to a long name and back", () => {

@@ -8,7 +8,7 @@
 import type { Problem } from "../api/types";
 import { isEmpty, isList, isMapping, keyText, lineOf, readSource, resolved, scalarText, toValue, find, asText, entries, inner, items, listOf, mapping, resolvedEntry, textAt } from "./yaml/source";
 import type { Path, Source, Value } from "./yaml/source";
-import { deviceStem } from "./devices";
+import { deviceName } from "./devices";
 
 export type NodeKind = "host" | "router" | "switch";
 
@@ -205,7 +205,7 @@ function readLinks(source: Source, networkPath: Path, nodes: DrawnNode[]): Drawn
 
 /** Numbered by the order of links: hosts from 0, switches from 1. */
 function newInterface(node: DrawnNode): string {
-  const name = `${deviceStem(node.name)}-eth${node.interfaces.length + (node.kind === "switch" ? 1 : 0)}`;
+  const name = deviceName(node.name, node.interfaces.length + (node.kind === "switch" ? 1 : 0));
   node.interfaces.push(name);
   return name;
 }

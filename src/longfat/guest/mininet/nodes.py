@@ -36,6 +36,7 @@ class Intf(Recorded):
     Attributes:
         own_ip: an address that is its own, and not that of its host.
         options: what its link's options say of it; as they were last said.
+        first: likewise before the first change in a running network; None without one.
     """
 
     shapes = False
@@ -45,6 +46,7 @@ class Intf(Recorded):
         self.name, self.node, self.link, self.mac = name, node, link, mac
         self.ip = self.prefixLen = self.own_ip = None
         self.options = {}
+        self.first = None
         params.pop("moveIntfFn", None)
         self.params = params
         if node is not None:
@@ -61,7 +63,12 @@ class Intf(Recorded):
         if ifconfig is not None:
             self.ifconfig(ifconfig)
         # Where nothing of a shape is said, TCIntf leaves the shape that there is.
-        if not self.options or any(params.get(name) for name in _SHAPING):
+        says = any(params.get(name) for name in _SHAPING)
+        net = getattr(self.node, "net", None)
+        if says and self.shapes and net and net.is_started and self.node.has_shell:
+            self.first = self.options if self.first is None else self.first
+            RECORD.configure(self, params)
+        if not self.options or says:
             self.options = params
         return {}
 

@@ -81,7 +81,7 @@ class Record:
             text: what is typed.
             waits: the script waits for its end.
             kind: `line`, or the name of a test of Mininet that types it; `start` and `stop` of
-                the network; `signal` to a command.
+                the network; `signal` to a command; `config` of an interface.
         """
         number = len(self.commands)
         now_s = time.monotonic() - self._began_s
@@ -98,9 +98,15 @@ class Record:
                 "awaits": None,
                 "kind": kind,
                 "signals": None,
+                "options": None,
             }
         )
         return number
+
+    def configure(self, intf: Any, options: dict[str, Any]) -> None:
+        """Note that the script changes what an interface does to packets."""
+        self.type(intf.node, intf.node.net, f"dev {intf.name}", kind="config")
+        self.commands[-1]["options"] = options
 
     def wait(self, number: int) -> None:
         """Note that the script waits for the end of a command that it did not wait for."""

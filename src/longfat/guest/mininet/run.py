@@ -209,6 +209,7 @@ def _network(net: Any) -> dict[str, Any]:
             {
                 **{key: value for key, value in command.items() if key != "net"},
                 "node": command["node"].name if command["node"] in nodes else None,
+                "options": _options(command["options"]),
             }
             for command in RECORD.commands
             if command["net"] is net
@@ -222,8 +223,13 @@ def _end(nodes_of: dict[int, Any], intf: Any) -> dict[str, Any]:
         "interface": str(intf.name),
         "ip": intf.own_ip,
         "shapes": intf.shapes,
-        "options": {name: _plain(value) for name, value in intf.options.items()},
+        "options": _options(intf.options),
+        "first": _options(intf.first),
     }
+
+
+def _options(options: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if options is None else {name: _plain(value) for name, value in options.items()}
 
 
 def _text(value: Any) -> str | None:

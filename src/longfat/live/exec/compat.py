@@ -56,7 +56,9 @@ exec {program} "$@"
 """
 
 
-# The program that it replaces listens at another port than Open vSwitch's, unless one is given.
+# The program that it replaces listens at another port than Open vSwitch's, unless one is given, and
+# has OpenFlow 1.0 alone. There, what no rule matches goes to the controller; from 1.3 on the test
+# controller has a rule for that, and a script's `del-flows` removes it for good.
 _CONTROLLER = """\
 #!/bin/sh
 [ "$1" != -v ] || shift  # it would write down every packet
@@ -65,7 +67,7 @@ for argument; do
     [ "$argument" != ptcp: ] || argument=ptcp:6633
     set -- "$@" "$argument"
 done
-exec {program} "$@"
+exec {program} -O OpenFlow10 "$@"
 """
 
 

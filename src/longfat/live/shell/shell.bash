@@ -200,7 +200,7 @@ help() {
 # Nodes as commands. What bash or Linux has a command for stays what it is.
 _lf_hidden=()
 for _lf_name in root "${_lf_switches[@]}" "${_lf_hosts[@]}"; do
-  if [[ ! $_lf_name =~ ^[A-Za-z][A-Za-z0-9_-]*$ ]] || type "$_lf_name" >/dev/null 2>&1; then
+  if [[ ! $_lf_name =~ ^[A-Za-z0-9][A-Za-z0-9_-]*$ ]] || type "$_lf_name" >/dev/null 2>&1; then
     _lf_hidden+=("$_lf_name")
   else
     eval "$_lf_name() { at $_lf_name \"\$@\"; }"

@@ -16,6 +16,7 @@ from longfat.model.flow_path.flow_path import (
     interface_lines,
     sender_and_receiver,
 )
+from longfat.model.flow_path.ping_intervals import slow_pings
 from longfat.model.flow_path.setup_lines import sysctl, sysctl_word
 from longfat.model.kinds import Size
 from longfat.model.traced_links import late_traces
@@ -72,6 +73,7 @@ def setting_warnings(case: Case) -> Iterator[tuple[int | None, str]]:
             " times are earlier by that here, since a trace begins with the traffic; add a row at"
             " 0 to keep them",
         )
+    yield from slow_pings(case)
     for index, flow in enumerate(case.flows):
         if not isinstance(flow, Bulk):
             continue

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import Flag, OneOf, Text, Time
-from longfat.model.network.devices import device_stem
+from longfat.model.network.devices import device_name
 
 ACTIVE_BACKUP, BALANCE_RR, BALANCE_XOR = "active-backup", "balance-rr", "balance-xor"
 BROADCAST, LACP, BALANCE_TLB, BALANCE_ALB = "broadcast", "802.3ad", "balance-tlb", "balance-alb"
@@ -218,7 +218,7 @@ def ends_of(
                     bond=bond,
                     index=index,
                     node=node,
-                    device=f"{device_stem(node)}-bond{count.setdefault(node, 0)}",
+                    device=device_name(node, f"-bond{count.setdefault(node, 0)}"),
                     slaves=slaves,
                     links=links,
                     primary=next((name for name in slaves if name in primary), None),

@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING
 
 from longfat.model.fields import field_problems
 from longfat.model.network.bond_check import bond_problems
-from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
+from longfat.model.network.devices import (
+    MAX_INTERFACE_LENGTH,
+    MAX_STEM_LENGTH,
+    device_stem,
+    short_stem,
+)
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.network.routing import tunnel_ends
 from longfat.model.network.slaac import SLAAC
@@ -100,13 +105,16 @@ def _interfaces(network: Network) -> Iterator[Problem]:
     for kind, name in nodes:
         if name in taken:
             yield Problem((kind, name), f"the node {name!r} has the name of an interface of a link")
-        other = stems.setdefault(device_stem(name), name)
-        if other != name:
-            yield Problem(
-                (kind, name),
-                f"the interfaces of {name} and of {other} would have the same short names "
-                f"({device_stem(name)}-eth0): give one of them another name",
-            )
+        # One of the greatest length is whole in some names, and short in others.
+        own = {device_stem(name)} | ({short_stem(name)} if len(name) >= MAX_STEM_LENGTH else set())
+        for stem in sorted(own):
+            other = stems.setdefault(stem, name)
+            if other != name:
+                yield Problem(
+                    (kind, name),
+                    f"the interfaces of {name} and of {other} would have the same short names "
+                    f"({stem}-eth0): give one of them another name",
+                )
 
 
 def _loops(network: Network) -> Iterator[Problem]:

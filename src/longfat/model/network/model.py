@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from longfat.model.fields import declare
@@ -12,7 +12,7 @@ from longfat.model.host_root import HostRoot
 from longfat.model.kinds import Flag, ImageName, Integer, Integers, Size, Text, Time
 from longfat.model.network.bonds import Bond, BondEnd, ends_of, links_between
 from longfat.model.network.clock import ClockKind, HostClock
-from longfat.model.network.devices import device_stem
+from longfat.model.network.devices import device_name
 from longfat.model.network.impairments import UNIMPAIRED, LinkImpairments
 from longfat.model.network.nat import NATS, nat_problem
 from longfat.model.network.slaac import SLAAC, SlaacSubnet, subnets_of
@@ -308,7 +308,7 @@ class Network:
         They are Linux's; those of a node with a long name are short
         (`longfat.model.network.devices`).
         """
-        return self._numbered({name: device_stem(name) for name in self.node_names()})
+        return self._numbered(device_name)
 
     def tunnel_interfaces(self) -> list[tuple[str, str]]:
         """Return the interface names of both ends of each tunnel, in the tunnels' order."""
@@ -319,7 +319,7 @@ class Network:
             for node in (tunnel.a, tunnel.b):
                 number = count.setdefault(node, 0)
                 count[node] += 1
-                ends.append(tunnel_interface(device_stem(node), number))
+                ends.append(tunnel_interface(node, number))
             pairs.append((ends[0], ends[1]))
         return pairs
 
@@ -349,7 +349,7 @@ class Network:
 
     def full_interface_names(self) -> dict[str, str]:
         """Return the full names of the interfaces that have short ones, by interface."""
-        full = self._numbered({name: name for name in self.node_names()})
+        full = self._numbered(lambda node, end: f"{node}{end}")
         return {
             short: long
             for pair in zip(self.interfaces(), full, strict=True)
@@ -357,14 +357,14 @@ class Network:
             if short != long
         }
 
-    def _numbered(self, stems: dict[str, str]) -> list[tuple[str, str]]:
+    def _numbered(self, named: Callable[[str, str], str]) -> list[tuple[str, str]]:
         count = {host.name: 0 for host in self.hosts}
         count |= {switch.name: 1 for switch in self.switches}
         pairs = []
         for link in self.links:
             ends = []
             for node in (link.a, link.b):
-                ends.append(f"{stems[node]}-eth{count[node]}")
+                ends.append(named(node, f"-eth{count[node]}"))
                 count[node] += 1
             pairs.append((ends[0], ends[1]))
         return pairs

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from longfat.model.fields import REQUIRED, declare
 from longfat.model.kinds import OneOf, Size
+from longfat.model.network.devices import device_name
 
 GRE, IPIP, WIREGUARD = "gre", "ipip", "wireguard"
 
@@ -132,9 +133,9 @@ class TunnelEnd:
         )
 
 
-def tunnel_interface(stem: str, number: int) -> str:
+def tunnel_interface(host: str, number: int) -> str:
     """Return the name of a host's interface of a tunnel, counted from 0."""
-    return f"{stem}-tun{number}"
+    return device_name(host, f"-tun{number}")
 
 
 def _port(interface: str) -> int:

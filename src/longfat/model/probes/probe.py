@@ -209,7 +209,8 @@ class Sampled(Probe):
         if not 1 < len(self.of) <= MAX_SEPARATE:
             return prefixes
         for target in self.of:
-            prefix = name = re.sub(r"\W", "_", target)
+            # A metric's name begins with a letter.
+            prefix = name = re.sub(r"\W", "_", f"if_{target}" if target[0].isdigit() else target)
             number = 1
             while name in prefixes:  # a-b and a_b
                 number += 1

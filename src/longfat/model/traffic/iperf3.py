@@ -36,6 +36,11 @@ from longfat.model.traffic.preload import IPERF3
 from longfat.theory.fairness import jain_index
 
 _ERROR = re.compile(r'^\t"error":\t("(?:[^"\\]|\\.)*")', re.MULTILINE)
+_NO_FIRST_REPLY = "unable to read from stream socket: Resource temporarily unavailable"
+_FIRST_DATAGRAM = (
+    " (its first datagram, or the reply to it, was lost, and iperf3 sends it once: write a `cbr`"
+    " flow, which begins without one, or take another seed)"
+)
 _NO_REPORT = "not a JSON report of iperf3"
 
 
@@ -293,7 +298,8 @@ def parse_report(data: Any, *, name: str) -> Iperf3Report:
     if "error" in data:
         problem = data["error"]
         words = problem if isinstance(problem, str) else describe(problem)
-        raise InputError(f"iperf3 failed: {words}")
+        why = _FIRST_DATAGRAM if words == _NO_FIRST_REPLY else ""
+        raise InputError(f"iperf3 failed: {words}{why}")
     where = f"{name}: not a whole report of iperf3"
     report = REPORT.decode(data, where=where, error=MachineError)
     return Iperf3Report(

@@ -11,7 +11,7 @@ from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
 from longfat.model.case import Case, Command
 from longfat.model.events import TypedLine
-from longfat.model.network.devices import MAX_INTERFACE_LENGTH, device_stem
+from longfat.model.network.devices import MAX_INTERFACE_LENGTH
 from longfat.study.formats.miniedit import miniedit_text
 from longfat.study.formats.mininet.write import mininet_text
 from longfat.study.formats.open import (
@@ -196,7 +196,8 @@ def _long_names(network: Network, suffix: str, source: Path) -> Iterator[str]:
     if suffix == SCRIPT_SUFFIX:  # which names the interfaces, but not the bridges
         names = [one.name for one in network.switches if len(one.name) > MAX_INTERFACE_LENGTH]
     else:
-        names = [name for name in network.node_names() if device_stem(name) != name]
+        long = {name.rpartition("-eth")[0] for name in network.full_interface_names().values()}
+        names = [name for name in network.node_names() if name in long]
     if names:
         yield f"{source}: Mininet cannot make {listed(names)}: interface names become too long"
 

@@ -5,6 +5,8 @@ else in Mininet than in a study, that is noted:
 
 * `max_queue_size` counts packets, here taken as of 1500 bytes; Mininet counts
   those that are on the line, too;
+* without it, Mininet's queue is one of 1,000 packets, netem's own or that of a veth pair, and
+  Mininet's netem holds no more than that on the line;
 * Mininet draws the jitter evenly from both sides of the delay;
 * a delay without a unit is in microseconds, as tc has it.
 
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import InputError
 from longfat.model.case import Command
 from longfat.model.network import ROOT_NAMESPACE, LinkImpairments, interface_commands
+from longfat.model.network.shape import FRAME_BYTES, MIN_QUEUE_PACKETS, default_queue_bytes
 from longfat.model.network.vlans import vlans_of
 from longfat.model.units import parse_time_s
 
@@ -35,6 +38,9 @@ MIN_QUEUE_BYTES = 1518
 
 MAX_MBIT = 1000
 """Mininet ignores a `bw` above this."""
+
+DEFAULT_PACKETS = 1000
+"""The queue of Mininet without `max_queue_size`."""
 
 _BARE = re.compile(r"[0-9]+(\.[0-9]*)?")
 
@@ -80,6 +86,7 @@ def link_shape(
     jitter_s: float | None,
     who: str,
     notes: Notes,
+    qdisc: str | None = None,
 ) -> LinkImpairments:
     """Return what a TCLink does to the packets of one direction.
 
@@ -91,6 +98,7 @@ def link_shape(
         jitter_s: `jitter`, in seconds.
         who: the link, for notes.
         notes: collects what is left out or read differently.
+        qdisc: the discipline of its queue, which has a limit of its own.
     """
     if megabits is not None and megabits > MAX_MBIT:
         notes.add(who, f"bw {megabits:g}: Mininet ignores more than {MAX_MBIT}; here it counts")
@@ -98,22 +106,43 @@ def link_shape(
         notes.add(who, "bw 0 is left out")
         megabits = None
     if packets is not None and megabits is None:
-        notes.add(who, "max_queue_size is left out: without bw nothing queues")
+        why = (
+            f"Mininet's netem drops beyond {packets:g} packets on the line"
+            if delay_s
+            else "without bw nothing queues"
+        )
+        notes.add(who, f"max_queue_size is left out: {why}")
         packets = None
+    elif packets is None and megabits is None and delay_s:
+        notes.add(
+            "links with a delay and without bw",
+            f"Mininet's netem drops beyond {DEFAULT_PACKETS:,} packets on the line; here there is"
+            " no limit",
+        )
     if jitter_s and not delay_s:
         notes.add(who, "jitter is left out: there is no delay for it to vary")
         jitter_s = None
     if jitter_s:
         notes.add(who, "jitter: Mininet draws it evenly from both sides, longfat normally")
-    return LinkImpairments(
+    shape = LinkImpairments(
         rate_bps=None if megabits is None else round(megabits * 1e6),
         delay_s=delay_s or None,
         jitter_s=jitter_s or None,
         loss=percent / 100 if percent else None,
+        qdisc=qdisc,
         queue_bytes=(
             None if packets is None else max(MIN_QUEUE_BYTES, round(packets) * PACKET_BYTES)
         ),
     )
+    if packets is None and megabits is not None and qdisc is None:
+        here = default_queue_bytes(shape) // FRAME_BYTES
+        if here != DEFAULT_PACKETS:
+            notes.add(
+                f"links of bw {megabits:g} without max_queue_size",
+                f"the queue holds {here:,} full packets here (one bandwidth-delay product, at least"
+                f" {MIN_QUEUE_PACKETS}), {DEFAULT_PACKETS:,} in Mininet",
+            )
+    return shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 /** Copying nodes with the links and flows between them, and pasting them under new names. */
 
-import { deviceStem } from "../devices";
 import type { Drawing, NodeKind } from "../drawing";
 import { edited } from "../yaml/edited";
 import type { Value } from "../yaml/source";
 import { readSource, valueAt } from "../yaml/source";
 import { addressesOf, before, freeAddress, freeName, namesOf } from "./common";
+import { renameInterfaces } from "./interfaces";
 import type { Places } from "./layout";
 import { place } from "./layout";
 import { writeHost, writeSwitch } from "./nodes";
@@ -68,8 +68,7 @@ export function paste(text: string, drawing: Drawing, clip: Clip, shift: { x: nu
 }
 
 function withNewInterfaces(line: string, renamed: ReadonlyMap<string, string>): string {
-  const stems = new Map([...renamed].map(([from, to]) => [deviceStem(from), deviceStem(to)]));
-  return line.replace(/(?<![\w-])([A-Za-z][\w-]*?)(?=-eth\d)/g, (stem) => stems.get(stem) ?? stem);
+  return renameInterfaces(line, renamed);
 }
 
 function withNewAddress(value: Value, taken: Set<string>): Value {

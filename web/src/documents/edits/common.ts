@@ -18,7 +18,7 @@ export function before(key: string): string[] {
 /** The letters that new names begin with. */
 const INITIALS: Record<NodeKind, string> = { host: "h", router: "r", switch: "s" };
 
-const NAME = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${MAX_NODE_NAME_LENGTH - 1}}$`);
+const NAME = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${MAX_NODE_NAME_LENGTH - 1}}$`);
 const TAKEN = new Set(["root", "lo", "all", "default"]);
 
 export function freeName(kind: NodeKind, taken: ReadonlySet<string>): string {
@@ -30,7 +30,7 @@ export function freeName(kind: NodeKind, taken: ReadonlySet<string>): string {
 
 /** Why a node's name is rejected; null if it is valid. */
 export function nameProblem(name: string, taken: ReadonlySet<string>): string | null {
-  if (!NAME.test(name)) return `'${name}' is not a valid name: a name is a letter and up to ${MAX_NODE_NAME_LENGTH - 1} letters, digits, - or _.`;
+  if (!NAME.test(name)) return `'${name}' is not a valid name: a name is a letter or a digit and up to ${MAX_NODE_NAME_LENGTH - 1} letters, digits, - or _.`;
   if (TAKEN.has(name)) return `'${name}' is reserved in Linux: choose another name.`;
   if (taken.has(name)) return `There is a '${name}' already: choose another name.`;
   return null;

@@ -68,11 +68,11 @@ function newText(text: string, way: readonly string[], from: string, to: string)
       if (second === "colours") return inside.length === 3 && isKey ? whole : text;
       return second === "groups" && inside.includes("nodes") && !isKey ? whole : text;
     case "setup":
-      return inside.includes("key:") ? whole : renameInterfaces(text, from, to);
+      return inside.includes("key:") ? whole : renameInterfaces(text, new Map([[from, to]]));
     case "flows":
       return second !== "key:" && !isKey && text.includes("->") ? renameEnds(text, from, to) : text;
     case "probes":
-      return inside.includes("of") && !isKey ? renameInterfaces(text, from, to) : text;
+      return inside.includes("of") && !isKey ? renameInterfaces(text, new Map([[from, to]])) : text;
     default:
       return text;
   }

@@ -46,13 +46,23 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """An end of a link; `ip` is beside its host's, and `shapes` is so of TCLink's."""
+    """An end of a link.
+
+    Attributes:
+        node: the node.
+        interface: its name.
+        ip: an address beside its host's.
+        shapes: it is one of TCLink's.
+        options: what the script says of it last.
+        first: what it says before its first change in a running network; None without one.
+    """
 
     node: str
     interface: str
     ip: str | None
     shapes: bool
     options: Mapping[str, Scalar]
+    first: Mapping[str, Scalar] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +85,13 @@ class Typed:
         number: by which `awaits` refers to it.
         at_s: when it was typed, in seconds that the script has slept.
         awaits: the number of the command that is waited for.
-        kind: `line`; `signal`, which ends a command; `start` and `stop` of the network; or the
-            name of a test of Mininet, such as `pingAll`, that types it.
+        kind: `line`; `signal`, which ends a command; `start` and `stop` of the network; `config`,
+            which changes an interface (its text is `dev NAME`); or the name of a test of Mininet,
+            such as `pingAll`, that types it.
         time_s: when it was typed, in seconds since the script's start, if each command that it
             waits for takes as long as its words say.
         signals: the number of the command that is ended.
+        options: what a `config` says of the interface.
     """
 
     node: str | None
@@ -92,11 +104,12 @@ class Typed:
     kind: str = "line"
     time_s: float = 0.0
     signals: int | None = None
+    options: Mapping[str, Scalar] | None = None
 
     @property
     def is_of_test(self) -> bool:
         """Return whether a test of Mininet types it by itself."""
-        return self.kind not in ("line", "signal", "start", "stop")
+        return self.kind not in ("line", "signal", "start", "stop", "config")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from longfat.model.network.devices import MAX_STEM_LENGTH
+from longfat.model.network.devices import MAX_INTERFACE_LENGTH, MAX_STEM_LENGTH
 from longfat.study.network import name_problem
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from longfat.study.formats.mininet.machine import End, NetworkRecord, Typed
 
-TOO_LONG = f"those of nodes whose names have more than {MAX_STEM_LENGTH} characters are shortened"
+TOO_LONG = f"names that would have more than {MAX_INTERFACE_LENGTH} characters are shortened"
+TOO_LONG_FOR_BRIDGES = f"names of more than {MAX_STEM_LENGTH} characters are shortened"
 
 # See `longfat.study.formats.mininet.write`.
 _WRAPPED = re.compile(r"eval ('(?:[^']|'\"'\"')*'|[\w./:=-]+) < /dev/null")
@@ -61,8 +62,8 @@ def with_interfaces(line: str, names: Mapping[str, str]) -> str:
 def with_safe_names(record: NetworkRecord) -> tuple[NetworkRecord, tuple[str, ...]]:
     """Return a record whose nodes have names that a study allows, and notes on those that changed.
 
-    A study's names begin with a letter and have no points. Others, such as those with blanks, stay
-    as they are.
+    A study's names have no points: in sysctl's names and in those of VLANs, points part an
+    interface from what follows. Others, such as those with blanks, stay as they are.
     """
     changed = _changed_names(record)
     if not changed:
@@ -102,8 +103,8 @@ def with_safe_names(record: NetworkRecord) -> tuple[NetworkRecord, tuple[str, ..
             commands=tuple(map(renamed_line, record.commands)),
         ),
         tuple(
-            f"{old}: it is {new} here, in lines that name its interfaces{bridge}, too: names begin"
-            " with a letter and have no points"
+            f"{old}: it is {new} here, in lines that name its interfaces{bridge}, too: names have"
+            " no points"
             for old, new in changed.items()
             for bridge in [" or its bridge" if old in switches else ""]
         ),
@@ -117,7 +118,6 @@ def _changed_names(record: NetworkRecord) -> dict[str, str]:
     for node in record.nodes:
         if _NAME.fullmatch(node.name) and name_problem(node.name) is not None:
             name = re.sub(r"[^A-Za-z0-9_-]", "_", node.name)
-            name = name if name[0].isalpha() else f"n{name}"
             while name in taken:
                 name += "_"
             taken.add(name)

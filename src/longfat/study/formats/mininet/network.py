@@ -34,7 +34,12 @@ from longfat.study.formats.mininet.machine import (
     at,
     printable,
 )
-from longfat.study.formats.mininet.names import TOO_LONG, unwrapped, with_interfaces
+from longfat.study.formats.mininet.names import (
+    TOO_LONG,
+    TOO_LONG_FOR_BRIDGES,
+    unwrapped,
+    with_interfaces,
+)
 from longfat.study.formats.mininet_options import Notes, link_shape, link_time_s
 from longfat.study.network import name_problem
 
@@ -83,6 +88,7 @@ class Reader:
         typed: all lines that were typed at hosts, traffic too, likewise.
         notes_on_lines: those of the notes that are on what a line does.
         commands: all that was typed, with the names that interfaces have in the network.
+        own_lines: the numbers of those that a script written by longfat types to set up nodes.
     """
 
     def __init__(self, record: NetworkRecord, file: str) -> None:
@@ -91,6 +97,7 @@ class Reader:
         self.typed: list[Typed] = []
         self.notes_on_lines: set[str] = set()
         self.commands: tuple[Typed, ...] = ()
+        self.own_lines: set[int] = set()
         self._record = record
         self._file = file
         self._nodes: dict[str, Node] = {}
@@ -233,7 +240,7 @@ class Reader:
                     continue
                 at_root = self._nodes[end.node].is_switch
                 renamed.setdefault("" if at_root else end.node, {})[end.interface] = name
-                is_long = end.interface.rpartition("-")[0] == end.node != device_stem(end.node)
+                is_long = name.rpartition("-")[0] != end.node == end.interface.rpartition("-")[0]
                 why = TOO_LONG if is_long else "they are numbered in the links' order"
                 self._note(
                     link.at,
@@ -246,11 +253,13 @@ class Reader:
         commands = []
         for typed in self._record.commands:
             text, where = unwrapped(typed.text), self._where(typed.node)
+            if text != typed.text:
+                self.own_lines.add(typed.number)
             if where in renamed:
                 text = with_interfaces(text, renamed[where])
             if where == "" and short and with_interfaces(typed.text, short) != typed.text:
                 names = ", ".join(f"{name} is {stem}" for name, stem in short.items())
-                self._note(typed.at, f"of the bridges, {names} here: {TOO_LONG}")
+                self._note(typed.at, f"of the bridges, {names} here: {TOO_LONG_FOR_BRIDGES}")
             commands.append(typed if text == typed.text else replace(typed, text=text))
         self.commands = tuple(commands)
 
@@ -348,7 +357,7 @@ class _Shape:
                     notes.add(who, f"{name} is left out: {_LEFT[name][0]}")
             elif name not in _IGNORED:
                 notes.add(who, f"the option {name} is not known and is left out")
-        shape = link_shape(
+        return link_shape(
             megabits=megabits,
             packets=packets,
             percent=percent,
@@ -356,8 +365,8 @@ class _Shape:
             jitter_s=jitter_s,
             who=who,
             notes=notes,
+            qdisc=red,
         )
-        return shape if red is None else replace(shape, queue_bytes=None, qdisc=red)
 
     def _error(self, words: str) -> InputError:
         return self._reader._error(self._at, f"{self._who}: {words}")

@@ -28,13 +28,14 @@ from longfat.model.network import (
     infer_impairments,
     shaped_interfaces,
 )
-from longfat.model.network.devices import device_stem
+from longfat.model.network.devices import device_name
 from longfat.model.tc import QdiscLine, parse_line
 from longfat.model.traffic import Ping
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.addresses import host_address, route_target, router_address
 from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.formats.mininet.case_names import case_names
+from longfat.study.formats.mininet.changes import with_changes
 from longfat.study.formats.mininet.helpers import helper_files, mentioned
 from longfat.study.formats.mininet.machine import (
     NetworkRecord,
@@ -61,7 +62,10 @@ if TYPE_CHECKING:
 _NOTHING = "the script makes no network: it needs a Mininet() or a Topo with hosts and links"
 
 _MAX_PARTS = 20_000  # as in the stand-in, whose output may be forged
-_OF_SHAPING = re.compile(r"link .*: (jitter: Mininet draws|max_queue_size is left out: RED)")
+_OF_SHAPING = re.compile(
+    r"link .*: (jitter: Mininet draws|max_queue_size is left out: (RED|Mininet's))"
+    r"|links of bw .* without max_queue_size: "
+)
 _LINE = re.compile(r"line (\d{1,9}):")
 
 
@@ -214,6 +218,7 @@ def _without_notes(run: ScriptRun) -> ScriptRun:
 def _run(
     record: Record, one: NetworkRecord, name: str, file: str, helpers: Mapping[str, bytes]
 ) -> ScriptRun:
+    one = with_changes(one)
     safe, renamed = with_safe_names(one)
     reader = Reader(safe, file)
     for who, what in record.warnings:
@@ -226,14 +231,25 @@ def _run(
         notes.append(f"{where}: the script ends here: {record.error.text}")
     is_host = {node.name for node in safe.nodes if not node.is_switch}
     commands = [
-        typed if typed.node in is_host else replace(typed, node=None) for typed in reader.commands
+        typed if typed.node in is_host else replace(typed, node=None)
+        for typed in reader.commands
+        if typed.number not in reader.own_lines
     ]
     plain, shaping = as_mininet_shapes(network, safe)
     lines = [typed.text for typed in commands]
     written = {command.file for line in lines for command in commands_of(line)}
     used = mentioned({path: helpers[path] for path in helpers if path not in written}, lines)
-    traffic = traffic_of(schedule_of(commands), plain, folder=FOLDER if used else None)
-    setup = [one for one in traffic.setup if not reader.forwards(one)]
+    traffic = traffic_of(
+        schedule_of(commands),
+        plain,
+        folder=FOLDER if used else None,
+        loses_packets=any(
+            shape.loss for link in network.links for shape in (link.a_to_b, link.b_to_a)
+        ),
+    )
+    # A script of ours sets up its nodes by whatever lines its study had.
+    lines_of_setup = (*reader.setup, *traffic.setup) if reader.own_lines else traffic.setup
+    setup = [one for one in lines_of_setup if not reader.forwards(one)]
     plain, left = infer_link_properties(plain, setup)
     if shaping:  # by Mininet's own lines, so these do not differ
         notes = [note for note in notes if not _OF_SHAPING.match(note)]
@@ -375,7 +391,7 @@ def _with_address(
     taken = {one.partition("/")[0] for pair in network.addresses() for one in pair if one}
     if alone in taken:
         return None
-    if device == f"{device_stem(host.name)}-eth0":
+    if device == device_name(host.name, "-eth0"):
         return _with_host(network, replace(host, address=address))
     link = network.links[index]
     changed = replace(link, a_address=address) if end == "a" else replace(link, b_address=address)

@@ -248,8 +248,9 @@ def anchor_of(action: Action, earlier: Iterable[Action]) -> tuple[Action | None,
         for one in earlier
         if one.known_end_s is not None and one.known_end_s <= action.time_s + _SAME_S
     ]
-    # The last of those that end at the same time.
-    last = max(reversed(awaited), key=lambda one: one.end_s or 0.0, default=None)
-    if last is None:
+    if not awaited:
         return None, action.time_s
+    # The last of those that end at the same time, which is known to a millisecond.
+    end_s = max(one.end_s or 0.0 for one in awaited)
+    last = next(one for one in reversed(awaited) if (one.end_s or 0.0) >= end_s - _SAME_S)
     return last, round(max(0.0, action.time_s - (last.end_s or 0.0)), 3)

@@ -1,4 +1,4 @@
-"""The lines of tc by which Mininet shapes a link that has a rate.
+"""The lines of tc by which Mininet shapes a link that has a rate or a limit of packets, or changes.
 
 Mininet's queue is not that of a link in a study: its netem stands below its rate, so that packets
 on the line count in `max_queue_size`, and it counts packets, of which one may be of many segments.
@@ -72,14 +72,38 @@ def as_mininet_shapes(
     return replace(network, links=tuple(links)), tuple(commands)
 
 
+def change_lines(
+    before: Mapping[str, Scalar], options: Mapping[str, Scalar], device: str
+) -> list[str]:
+    """Return the lines by which Mininet gives an interface another shape, in place of the former.
+
+    Args:
+        before: what TCLink's options said of the interface.
+        options: what they say from now on.
+        device: the interface's name.
+    """
+    remove = f"tc qdisc del dev {device} root"
+    return [*([remove] if _shape_lines(before, device) else []), *_shape_lines(options, device)]
+
+
 def _lines(end: End, device: str) -> list[str]:
     options = end.options
     rate = _number(options, "bw")
-    if not end.shapes or not rate or rate > MAX_MBIT:
+    if not end.shapes or (rate and rate > MAX_MBIT):
         return []
+    # With a delay and a loss alone, the link's own are the same.
+    if not rate and (not options.get("delay") or options.get("max_queue_size") is None):
+        return []
+    return _shape_lines(options, device)
+
+
+def _shape_lines(options: Mapping[str, Scalar], device: str) -> list[str]:
+    rate = _number(options, "bw")
     lines = []
     parent = "parent 5:1"
-    if options.get("use_hfsc"):
+    if not rate or rate > MAX_MBIT:
+        rate, parent = None, "root"
+    elif options.get("use_hfsc"):
         lines.append(f"tc qdisc add dev {device} root handle 5:0 hfsc default 1")
         sc = f"sc rate {rate:f}Mbit ul rate {rate:f}Mbit"
         lines.append(f"tc class add dev {device} parent 5:0 classid 5:1 hfsc {sc}")
@@ -91,7 +115,7 @@ def _lines(end: End, device: str) -> list[str]:
         lines.append(f"tc qdisc add dev {device} root handle 5:0 htb default 1")
         htb = f"htb rate {rate:f}Mbit burst 15k"
         lines.append(f"tc class add dev {device} parent 5:0 classid 5:1 {htb}")
-    if options.get("enable_ecn") or options.get("enable_red"):
+    if rate and (options.get("enable_ecn") or options.get("enable_red")):
         red = "red limit 1000000 min 30000 max 35000 avpkt 1500 burst 20"
         ecn = " ecn" if options.get("enable_ecn") else ""
         line = f"tc qdisc add dev {device} {parent} handle 6: {red}"

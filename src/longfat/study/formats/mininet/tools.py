@@ -188,6 +188,28 @@ def _shows(command: Command) -> bool:
 # ------------------------------------------------------------------ iperf
 
 
+AS_IPERF3 = "iperf is taken as iperf3"
+
+
+def cbr_values(values: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the values of a `Cbr` that sends the datagrams of an iperf; None if it cannot.
+
+    Args:
+        values: the values of an `Iperf3`, of `iperf_values`.
+    """
+    rest = dict(values)
+    args = rest.pop("args", ())
+    if args[:1] != ("-l",) or len(args) != 2 or not rest.pop("udp", False):
+        return None
+    fields: dict[str, Any] = {
+        key: rest.pop(key) for key in ("time_s", "rate_bps", "reverse") if key in rest
+    }
+    kept = {"address", "follows"}
+    if not rest.keys() <= kept or not {"time_s", "rate_bps"} <= fields.keys():
+        return None
+    return {**fields, **rest, "size_bytes": int(args[1])}
+
+
 def iperf_values(
     command: Command, *, stopped_s: float | None
 ) -> tuple[list[dict[str, Any]], str, list[str]]:
@@ -214,7 +236,7 @@ def iperf_values(
             given["rate"] = _old_rate(given["rate"])
         if "bytes" not in given:
             given.setdefault("time", str(DEFAULT_TIME_S))
-        notes.append("iperf is taken as iperf3")
+        notes.append(AS_IPERF3)
     _tidy(given)
     _round_times(given, stopped_s, notes)
     if conflict := Iperf3.conflict(given):

@@ -19,7 +19,7 @@ from longfat.model.events import Event, TypedLine
 from longfat.model.flow_path.setting_warnings import socket_buffer_limit
 from longfat.model.network import ROOT_NAMESPACE, Network
 from longfat.model.probes import Capture, Probe, Queue
-from longfat.model.traffic import Flow, Iperf3, Ping, Program
+from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program
 from longfat.model.traffic.extraction import Extraction
 from longfat.model.traffic.flow import EITHER
 from longfat.study.formats.mininet import tools
@@ -36,9 +36,12 @@ MAX_PING_FLOWS = 30
 _NEEDS_FOLDER = re.compile(
     r"\bmkdir\b(?!.*\s/)|(?<![\d&])>\s*(?![/&\s])|\bwget\b|\./|-[oOw]\s*(?!-|/)\w"
 )
+_FIRST_DATAGRAM = "iperf3 fails if its first datagram is lost"
+_AS_CBR = f"iperf is taken as cbr: {_FIRST_DATAGRAM}, which iperf does not have"
 _ANYWHERE = frozenset(
     ["ip", "tc", "sysctl", "ifconfig", "route", "ethtool", "iptables", "ip6tables", "nft"]
 )
+_LOSS_LINE = re.compile(r"\bnetem\b.*\bloss\b")
 _FOLDER_LINE = re.compile(r"(?:^|; )mkdir -p ([^\s;]+)$")
 # An interface that comes up passes on packets once the kernel's workers have seen to it.
 _UP, _UP_S = re.compile(r"\bup$"), 0.01
@@ -85,21 +88,33 @@ class _Draft:
     start_after: _Draft | None = None
 
 
-def traffic_of(schedule: Schedule, network: Network, *, folder: str | None = None) -> Traffic:
+def traffic_of(
+    schedule: Schedule,
+    network: Network,
+    *,
+    folder: str | None = None,
+    loses_packets: bool = False,
+) -> Traffic:
     """Return what a script's commands are in a study of its network.
 
     Args:
         schedule: the commands, at hosts and switches of the network.
         network: the network.
         folder: where all programs are run; without it, those in `FOLDER` that may need one.
+        loses_packets: links lose packets at random, by options that the network does not have.
     """
-    return _Reader(schedule, network, folder).read()
+    return _Reader(schedule, network, folder, loses_packets=loses_packets).read()
 
 
 class _Reader:
-    def __init__(self, schedule: Schedule, network: Network, folder: str | None) -> None:
+    def __init__(
+        self, schedule: Schedule, network: Network, folder: str | None, *, loses_packets: bool
+    ) -> None:
         self._schedule = schedule
         self._folder = folder
+        self._loses_packets = loses_packets or any(
+            _LOSS_LINE.search(action.line) for action in schedule.actions
+        )
         self._network = network
         self._hosts = [host.name for host in network.hosts]
         self._names = {address: name for name, address in network.host_addresses().items()}
@@ -464,6 +479,14 @@ class _Reader:
                 notes.append(f"its window is cut to net.core.{kind}_max, as Linux does it")
             if index and action.command.program == "iperf" and "-r" in action.command.words:
                 own["follows"] = True
+            is_old_udp = own.get("udp", False) and action.command.program == "iperf"
+            if is_old_udp and self._loses_packets:
+                label = notes.copy()
+                if (cbr := tools.cbr_values(own)) is not None:
+                    label[label.index(tools.AS_IPERF3)] = _AS_CBR
+                    drafts.append(_Draft(action, Cbr, source, target, cbr, label="; ".join(label)))
+                    continue
+                notes.append(_FIRST_DATAGRAM)
             drafts.append(_Draft(action, Iperf3, source, target, own, label="; ".join(notes)))
         return drafts
 
