@@ -81,15 +81,24 @@ class Installed:
 
     Args:
         nodes: the nodes with a network namespace of their own, and the root.
+        hosts: those whose sysctls are read, beside the root's: where flows have processes. Opening
+            files is most of the work of a large network.
         output: the way to the host.
         start_s: the traffic's start, in seconds of virtual time since boot.
         has_events: whether something is read meanwhile, too.
     """
 
     def __init__(
-        self, nodes: Sequence[str], *, output: Output, start_s: float, has_events: bool
+        self,
+        nodes: Sequence[str],
+        *,
+        hosts: Sequence[str],
+        output: Output,
+        start_s: float,
+        has_events: bool,
     ) -> None:
         self._nodes = nodes
+        self._hosts = {ROOT_NAMESPACE, *hosts}
         self._output = output
         self._start_ns = round(start_s * 1e9)
         self._lines: list[str] = []
@@ -97,7 +106,7 @@ class Installed:
         self._clock = -1
         if has_events:
             self._clock = os.open("/dev/sample_clock", os.O_RDWR | os.O_CLOEXEC)
-        self._take(_read_all(nodes, with_counters=False), at_ns=0)
+        self._take(self._read_all(with_counters=False), at_ns=0)
 
     @property
     def clock(self) -> int:
@@ -115,7 +124,7 @@ class Installed:
         state = {}
         for node in self._nodes:
             with _inside(node):
-                state[node] = _read(sockets.at(node, ROUTE), with_counters=False)
+                state[node] = self._read(node, sockets.at(node, ROUTE), with_counters=False)
         self._take(state, at_ns=at_ns)
 
     def flush(self) -> None:
@@ -129,8 +138,27 @@ class Installed:
         if self._clock >= 0:
             self._state = {}  # the sampler has seen more than we have
         at_ns = time.monotonic_ns() - self._start_ns
-        self._take(_read_all(self._nodes, with_counters=True), at_ns=at_ns)
+        self._take(self._read_all(with_counters=True), at_ns=at_ns)
         self.flush()
+
+    def _read_all(self, *, with_counters: bool) -> _State:
+        """Read all nodes, by one socket at a time."""
+        buffer = reply_buffer()
+        state = {}
+        for node in self._nodes:
+            with _inside(node):
+                netlink = Netlink(ROUTE, buffer=buffer, address=_ADDRESS)
+                try:
+                    state[node] = self._read(node, netlink, with_counters=with_counters)
+                finally:
+                    netlink.close()
+        return state
+
+    def _read(self, node: str, netlink: Netlink, *, with_counters: bool) -> dict[str, Any]:
+        """Return what the node has at which we are."""
+        sysctls = _read_sysctls() if node in self._hosts else {}
+        interfaces = _read_interfaces(netlink, with_counters=with_counters)
+        return {"interfaces": interfaces, "sysctls": sysctls}
 
     def _take(self, state: _State, *, at_ns: int) -> None:
         """Keep what differs from the time before."""
@@ -150,20 +178,6 @@ class Installed:
         self._state = state
 
 
-def _read_all(nodes: Sequence[str], *, with_counters: bool) -> _State:
-    """Read all nodes, by one socket at a time."""
-    buffer = reply_buffer()
-    state = {}
-    for node in nodes:
-        with _inside(node):
-            netlink = Netlink(ROUTE, buffer=buffer, address=_ADDRESS)
-            try:
-                state[node] = _read(netlink, with_counters=with_counters)
-            finally:
-                netlink.close()
-    return state
-
-
 @contextlib.contextmanager
 def _inside(node: str) -> Iterator[None]:
     """Be in a node's network namespace, and else where we are."""
@@ -181,8 +195,8 @@ def _inside(node: str) -> Iterator[None]:
         os.close(home)
 
 
-def _read(netlink: Netlink, *, with_counters: bool) -> dict[str, dict[str, Any]]:
-    """Return what the node has at which we are."""
+def _read_interfaces(netlink: Netlink, *, with_counters: bool) -> dict[str, Any]:
+    """Return what the interfaces have of the node at which we are."""
     interfaces: dict[str, Any] = {}
     names: dict[int, str] = {}
     for message in messages_of(netlink.dump(links_request())):
@@ -200,12 +214,17 @@ def _read(netlink: Netlink, *, with_counters: bool) -> dict[str, dict[str, Any]]
         # Of those without a handle no line knows, and an interface of no namespace is not ours.
         if handle and index in names:
             _read_qdisc(netlink, message, interfaces[names[index]], with_counters=with_counters)
+    return interfaces
+
+
+def _read_sysctls() -> dict[str, str]:
+    """Return the sysctls of the node at which we are."""
     sysctls = {}
     for name in SYSCTLS:
         # Kernels show limits of sockets' buffers at root only.
         with contextlib.suppress(OSError):
             sysctls[name] = " ".join(_first_bytes(name).split())
-    return {"interfaces": interfaces, "sysctls": sysctls}
+    return sysctls
 
 
 def _read_qdisc(

@@ -90,7 +90,11 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
                 dict.fromkeys([ROOT_NAMESPACE, *(batch["node"] for batch in job["network"])])
             )
             installed = Installed(
-                names, output=output, start_s=start_s, has_events=bool(job["events"])
+                names,
+                hosts=[process["host"] for flow in job["flows"] for process in flow["processes"]],
+                output=output,
+                start_s=start_s,
+                has_events=bool(job["events"]),
             )
             installed.flush()
             probes = Probes(

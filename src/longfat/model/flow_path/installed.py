@@ -175,7 +175,8 @@ class InstalledNode:
     """What is installed at a node at a time, as far as it differs from the time before.
 
     At first, an interface that is not listed has Linux's own values, and a sysctl that is not
-    listed is as the first node has it: the root, from which hosts take theirs.
+    listed is as the first node has it: the root, from which hosts take theirs. Those of hosts
+    without processes of flows are not read.
 
     Attributes:
         at_s: the time, in seconds after the traffic's start.
