@@ -68,14 +68,7 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
         if job["roots"]:
             _make_roots(job["roots"], files=job["files"], nodes=nodes, script=script)
         script.title("the network")
-        # Hosts meet before anything delays or loses packets, so that it takes no time.
-        batches = job["network"]
-        shaping = [number for number, batch in enumerate(batches) if batch["program"] == "tc"]
-        unshaped = shaping[0] if shaping else len(batches)
-        _build(batches[:unshaped], nodes=nodes, script=script)
-        if job["neighbours"]:
-            meet_neighbours(batches[:unshaped], job["neighbours"], nodes=nodes)
-        _build(batches[unshaped:], nodes=nodes, script=script)
+        _make_network(job, nodes=nodes, script=script)
         script.title("set-up")
         system.sync_link_changes()
         typists = _apart(job["apart"], nodes=nodes, script=script) if job["apart"] else nodes
@@ -143,6 +136,17 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
     finally:
         script.close()
     return {"failed": None, "virtual_s": time.monotonic(), **traffic}
+
+
+def _make_network(job: dict[str, Any], *, nodes: Nodes, script: Script) -> None:
+    """Build the network; hosts meet before anything delays or loses packets, so in no time."""
+    batches = job["network"]
+    shaping = [number for number, batch in enumerate(batches) if batch["program"] == "tc"]
+    unshaped = shaping[0] if shaping else len(batches)
+    _build(batches[:unshaped], nodes=nodes, script=script)
+    if job["neighbours"]:
+        meet_neighbours(batches[:unshaped], job["neighbours"], nodes=nodes)
+    _build(batches[unshaped:], nodes=nodes, script=script)
 
 
 def _build(batches: list[dict[str, Any]], *, nodes: Nodes, script: Script) -> None:

@@ -396,10 +396,9 @@ def _limit(row: Second, link: Link, known: Known, *, was_cut: bool, was_started:
         return Limit.BOTTLENECK
     if was_cut and row.bps == 0:
         return Limit.TIMEOUT
-    if was_cut and not known.model_based:
-        return Limit.LOSS
     if known.model_based:
         return Limit.MODEL if was_started else Limit.START_UP
-    if not was_started or in_flight_bytes >= _OPEN * row.cwnd_bytes:
-        return Limit.START_UP
-    return minimum or Limit.UNKNOWN
+    if was_cut:
+        return Limit.LOSS
+    is_growing = not was_started or in_flight_bytes >= _OPEN * row.cwnd_bytes
+    return Limit.START_UP if is_growing else minimum or Limit.UNKNOWN

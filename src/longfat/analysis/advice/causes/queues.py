@@ -50,10 +50,12 @@ def full_link(evidence: FlowEvidence, *, rest: float) -> Iterator[Finding]:
     if not share:
         return
     if evidence.is_policed:
+        policer = evidence.slowest.policer if evidence.slowest else None
+        at = f" at {policer.interface} ({policer.direction})" if policer else ""
         yield Finding(
             cause=RootCause.POLICER,
             share=share,
-            sentence=f"{_filled(evidence, share)} A policer sets that rate.",
+            sentence=f"{_filled(evidence, share)} A policer{at} sets that rate.",
             remedy=Recommendation(words="Nothing: the flow has what the policer lets through."),
         )
         return
