@@ -24,7 +24,7 @@ network:
     - [h1, r1, {{{first}}}]
     - [r1, h2, {{addresses: {{r1: 10.0.2.254/24}}, {second}}}]
 flows:
-  f: {{iperf3: h1 -> h2, time: 3s, {flow}}}
+  f: {{iperf3: h1 -> h2, {time} {flow}}}
 setup:
 """
 
@@ -39,10 +39,13 @@ def warnings(
     first: str = "",
     second: str = "",
     flow: str = "",
+    time: str = "time: 3s,",
     more: str = "",
 ) -> list[str]:
     """Return what a check warns of, where lines `NODE: LINE` are typed; at r1 without a node."""
-    text = _HEAD.format(kernel=kernel, frames=frames, first=first, second=second, flow=flow)
+    text = _HEAD.format(
+        kernel=kernel, frames=frames, first=first, second=second, time=time, flow=flow
+    )
     for line in lines or ("h1: true",):
         at = _NODE.match(line)
         node, typed = (at[1], line[at.end() :]) if at else ("r1", line)
@@ -329,6 +332,27 @@ DELAY = ROOT + "netem delay 200ms"
         ([DELAY], {"first": "rate: 100mbit", "frames": "frames: yes"}, "`limit 4000`"),
         ([DELAY], {"first": "rate: 100mbit"}, None),
         ([DELAY + " limit 4000"], {"first": "rate: 100mbit", "frames": "frames: yes"}, None),
+        (
+            [DELAY],
+            {"first": "rate: 100mbit", "frames": "frames: yes", "flow": "window: 200KB"},
+            None,
+        ),
+        ([DELAY], {"first": "rate: 100mbit", "frames": "frames: yes", "flow": "rate: 1mbit"}, None),
+        (
+            [DELAY],
+            {"first": "rate: 100mbit", "frames": "frames: yes", "flow": "bytes: 1MB", "time": ""},
+            None,
+        ),
+        (
+            [DELAY, "h1: fq-setup.sh"],
+            {"first": "rate: 100mbit", "frames": "frames: yes"},
+            None,
+        ),
+        (
+            ["h1: tc qdisc add dev h1-eth0 root fq maxrate 20mbit", DELAY],
+            {"frames": "frames: yes"},
+            None,
+        ),
         ([DELAY + " loss 1%"], {"first": "rate: 100mbit", "frames": "frames: yes"}, None),
         ([DELAY], {"frames": "frames: yes"}, None),
         ([DELAY + " rate 100mbit"], {"frames": "frames: yes"}, "1,652 on the way at 100 Mbit/s"),
@@ -402,7 +426,12 @@ def test_paths(lines: list[str], fields: dict[str, str], part: str | None) -> No
 def test_places() -> None:
     text = (
         _HEAD.format(
-            kernel="6.1", frames="", first="rate: 1mbit, qdisc: pie target 5", second="", flow=""
+            kernel="6.1",
+            frames="",
+            first="rate: 1mbit, qdisc: pie target 5",
+            second="",
+            flow="",
+            time="time: 3s,",
         )
         + "  - h2: |\n      sysctl -w net.ipv4.tcp_rmem=5000000\n"
         "      tc qdisc add dev h2-eth0 root netem delay 5\n"
