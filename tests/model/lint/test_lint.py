@@ -293,6 +293,15 @@ NETWORKS: list[tuple[list[str], str | None]] = [
     (["root: tc qdisc add dev h1-eth0 root netem delay 5ms"], "an interface of h1, not of root"),
     (["root: ip netns exec h1 tc qdisc add dev h1-eth0 root netem delay 5ms"], None),
     (["ip link add d0 type dummy; tc qdisc add dev d0 root netem delay 5ms"], None),
+    (["ip link set dev r1-eth0 name lan; ip link set dev lan up"], None),
+    (
+        [
+            ROOT + "handle 1: netem limit 5000",
+            "tc qdisc add dev r1-eth1 parent 3: handle 2: netem delay 1ms",
+            "tc qdisc add dev r1-eth1 parent 2: handle 3: codel",
+        ],
+        "has no qdisc 3:",
+    ),
     (["ip link set dev r1-eth2 up"], "write `dev r1-eth"),
     # ip.
     (["ip link set dev r1-eth1 mtu 9000"], "the MTU of r1-eth1 is 9000 and that of h2-eth0"),

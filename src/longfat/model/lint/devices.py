@@ -71,7 +71,9 @@ def _makes_devices(command: SimpleCommand) -> bool:
         return True
     if words[0] != "ip" or len(words) < 3:
         return False
-    return str(words[1] or "").startswith(("l", "tun")) and words[2] not in {"set", "show", None}
+    if words[2] == "set":
+        return "name" in words or "netns" in words
+    return str(words[1] or "").startswith(("l", "tun")) and words[2] not in {"show", None}
 
 
 def device_problem(command: SimpleCommand, names: Mapping[str, str]) -> str:
