@@ -145,8 +145,14 @@ LINES = [
     ("sysctl -w net.ipv4.tcp_wmem='6000000 131072 4096'", "`net.ipv4.tcp_wmem='4096 131072 6"),
     ("sysctl -w net.ipv4.tcp_wmem='4096 131072 99999999999'", "above 2147483647"),
     ("sysctl -w net/ipv4/tcp_wmem='4096 131072 6291456'", None),
-    ("sysctl -w net.ipv4.tcp_conjestion_control=bbr", "write `net.ipv4.tcp_congestion_control`"),
-    ("sysctl -w net.core.tcp_rmem='1 2 3'", "no such sysctl: write `net.ipv4.tcp_rmem`"),
+    (
+        "sysctl -w net.ipv4.tcp_conjestion_control=bbr",
+        "nearest name is `net.ipv4.tcp_congestion_control`",
+    ),
+    (
+        "sysctl -w net.core.tcp_rmem='1 2 3'",
+        "no such sysctl; the nearest name is `net.ipv4.tcp_rmem`",
+    ),
     ("sysctl -w net.ipv4.tcp_congestion_control=BBR", "`net.ipv4.tcp_congestion_control=bbr`"),
     ("sysctl -w net.ipv4.tcp_congestion_control=bbr", None),
     ("sysctl -w net.core.rmem_max=1000000", "only root can set"),

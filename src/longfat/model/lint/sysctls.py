@@ -82,7 +82,7 @@ def _name_warnings(name: str) -> Iterator[str]:
         last = name.rpartition(".")[2]
         near = [other for other in sorted(known) if other.rpartition(".")[2] == last]
     if near:
-        yield f"`{name}`: the kernel has no such sysctl: write `{near[0]}`"
+        yield f"`{name}`: the kernel has no such sysctl; the nearest name is `{near[0]}`"
 
 
 def _node_warnings(name: str, node: str | None) -> Iterator[str]:
