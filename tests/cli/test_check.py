@@ -87,6 +87,37 @@ def test_a_host_that_no_flow_needs_is_a_warning(tmp_path: Path) -> None:
     assert "net.yaml:5:9: network.hosts.h1: warning: h1 cannot reach h2" in done.stdout
 
 
+TYPED = """\
+title: Lines as people type them
+kernel: "6.1"
+memory: 512MB
+network:
+  hosts: {h1: 10.0.0.1/24, h2: 10.0.0.2/24}
+  links: [[h1, h2, {rate: 10mbit, qdisc: pie target 5}]]
+setup:
+  - h1: tc qdisc replace dev h1-eth0 root netem delay 20
+flows:
+  ping: {ping: h1 -> h2, count: 1}
+"""
+
+
+def test_lines_that_do_something_else_than_they_say_are_warnings(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text(TYPED)
+    done = check("net.yaml", cwd=tmp_path)
+    assert done.returncode == 0
+    link, line = done.stdout.splitlines()
+    assert link.startswith("net.yaml:6:11: network.links[0]: warning: `target 5`: tc reads")
+    assert line.startswith("net.yaml:8:9: setup[0].h1: warning: `delay 20`: tc reads a time")
+    told = json.loads(check("net.yaml", "--json", cwd=tmp_path).stdout)
+    assert [(one["line"], one["field"], one["is_mistake"]) for one in told] == [
+        (6, "network.links[0]", False),
+        (8, "setup[0].h1", False),
+    ]
+    done = longfat("run", "net.yaml", "--no-report", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "longfat: net.yaml:8:9: setup[0].h1: warning: `delay 20`" in done.stderr
+
+
 def test_a_pipe_is_read_and_what_is_no_text_is_one_line(tmp_path: Path) -> None:
     piped = subprocess.run(
         [LONGFAT, "check", "/dev/stdin"],

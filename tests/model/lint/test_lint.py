@@ -24,7 +24,7 @@ network:
     - [h1, r1, {{{first}}}]
     - [r1, h2, {{addresses: {{r1: 10.0.2.254/24}}, {second}}}]
 flows:
-  f: {{iperf3: h1 -> h2, time: 3s, {flow}}}
+  f: {{iperf3: h1 -> h2, {time} {flow}}}
 setup:
 """
 
@@ -39,10 +39,13 @@ def warnings(
     first: str = "",
     second: str = "",
     flow: str = "",
+    time: str = "time: 3s,",
     more: str = "",
 ) -> list[str]:
     """Return what a check warns of, where lines `NODE: LINE` are typed; at r1 without a node."""
-    text = _HEAD.format(kernel=kernel, frames=frames, first=first, second=second, flow=flow)
+    text = _HEAD.format(
+        kernel=kernel, frames=frames, first=first, second=second, time=time, flow=flow
+    )
     for line in lines or ("h1: true",):
         at = _NODE.match(line)
         node, typed = (at[1], line[at.end() :]) if at else ("r1", line)
@@ -142,8 +145,14 @@ LINES = [
     ("sysctl -w net.ipv4.tcp_wmem='6000000 131072 4096'", "`net.ipv4.tcp_wmem='4096 131072 6"),
     ("sysctl -w net.ipv4.tcp_wmem='4096 131072 99999999999'", "above 2147483647"),
     ("sysctl -w net/ipv4/tcp_wmem='4096 131072 6291456'", None),
-    ("sysctl -w net.ipv4.tcp_conjestion_control=bbr", "write `net.ipv4.tcp_congestion_control`"),
-    ("sysctl -w net.core.tcp_rmem='1 2 3'", "no such sysctl: write `net.ipv4.tcp_rmem`"),
+    (
+        "sysctl -w net.ipv4.tcp_conjestion_control=bbr",
+        "nearest name is `net.ipv4.tcp_congestion_control`",
+    ),
+    (
+        "sysctl -w net.core.tcp_rmem='1 2 3'",
+        "no such sysctl; the nearest name is `net.ipv4.tcp_rmem`",
+    ),
     ("sysctl -w net.ipv4.tcp_congestion_control=BBR", "`net.ipv4.tcp_congestion_control=bbr`"),
     ("sysctl -w net.ipv4.tcp_congestion_control=bbr", None),
     ("sysctl -w net.core.rmem_max=1000000", "only root can set"),
@@ -290,6 +299,15 @@ NETWORKS: list[tuple[list[str], str | None]] = [
     (["root: tc qdisc add dev h1-eth0 root netem delay 5ms"], "an interface of h1, not of root"),
     (["root: ip netns exec h1 tc qdisc add dev h1-eth0 root netem delay 5ms"], None),
     (["ip link add d0 type dummy; tc qdisc add dev d0 root netem delay 5ms"], None),
+    (["ip link set dev r1-eth0 name lan; ip link set dev lan up"], None),
+    (
+        [
+            ROOT + "handle 1: netem limit 5000",
+            "tc qdisc add dev r1-eth1 parent 3: handle 2: netem delay 1ms",
+            "tc qdisc add dev r1-eth1 parent 2: handle 3: codel",
+        ],
+        "has no qdisc 3:",
+    ),
     (["ip link set dev r1-eth2 up"], "write `dev r1-eth"),
     # ip.
     (["ip link set dev r1-eth1 mtu 9000"], "the MTU of r1-eth1 is 9000 and that of h2-eth0"),
@@ -329,6 +347,27 @@ DELAY = ROOT + "netem delay 200ms"
         ([DELAY], {"first": "rate: 100mbit", "frames": "frames: yes"}, "`limit 4000`"),
         ([DELAY], {"first": "rate: 100mbit"}, None),
         ([DELAY + " limit 4000"], {"first": "rate: 100mbit", "frames": "frames: yes"}, None),
+        (
+            [DELAY],
+            {"first": "rate: 100mbit", "frames": "frames: yes", "flow": "window: 200KB"},
+            None,
+        ),
+        ([DELAY], {"first": "rate: 100mbit", "frames": "frames: yes", "flow": "rate: 1mbit"}, None),
+        (
+            [DELAY],
+            {"first": "rate: 100mbit", "frames": "frames: yes", "flow": "bytes: 1MB", "time": ""},
+            None,
+        ),
+        (
+            [DELAY, "h1: fq-setup.sh"],
+            {"first": "rate: 100mbit", "frames": "frames: yes"},
+            None,
+        ),
+        (
+            ["h1: tc qdisc add dev h1-eth0 root fq maxrate 20mbit", DELAY],
+            {"frames": "frames: yes"},
+            None,
+        ),
         ([DELAY + " loss 1%"], {"first": "rate: 100mbit", "frames": "frames: yes"}, None),
         ([DELAY], {"frames": "frames: yes"}, None),
         ([DELAY + " rate 100mbit"], {"frames": "frames: yes"}, "1,652 on the way at 100 Mbit/s"),
@@ -402,7 +441,12 @@ def test_paths(lines: list[str], fields: dict[str, str], part: str | None) -> No
 def test_places() -> None:
     text = (
         _HEAD.format(
-            kernel="6.1", frames="", first="rate: 1mbit, qdisc: pie target 5", second="", flow=""
+            kernel="6.1",
+            frames="",
+            first="rate: 1mbit, qdisc: pie target 5",
+            second="",
+            flow="",
+            time="time: 3s,",
         )
         + "  - h2: |\n      sysctl -w net.ipv4.tcp_rmem=5000000\n"
         "      tc qdisc add dev h2-eth0 root netem delay 5\n"

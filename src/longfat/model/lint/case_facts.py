@@ -18,6 +18,7 @@ from longfat.model.lint.machine_state import (
     Typed,
     typed_commands,
 )
+from longfat.model.lint.shell_words import settings_of
 from longfat.model.lint.tc_numbers import tc_rate_bps, tc_size_bytes, tc_time_s
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.traffic import Bulk
@@ -25,6 +26,16 @@ from longfat.model.traffic import Bulk
 _ECN = re.compile(r"net[./]ipv4[./]tcp_ecn=1")
 ETHERNET_BYTES = 14
 _GSO_BYTES = 65_536
+
+MAX_SEND_BYTES = 4 << 20
+"""The largest send buffer that Linux gives by itself (`tcp_wmem`)."""
+
+MAX_RECEIVE_BYTES = 6 << 20
+"""The largest receive buffer that all kernels give (`tcp_rmem`)."""
+
+_DATA_SHARE = 0.4
+"""The share of a buffer that holds data, at least: docs/advice.md has 0.42 to 0.79."""
+
 _MTU = re.compile(r"\b(?:link|route)\b[^;&|\n]*?\bmtu\s+(?:lock\s+)?(\d+)")
 _FRAMES = re.compile(r"\b(?:gso_max_segs\s+1\b|gso_max_size|tso\s+off|gso\s+off)")
 
@@ -38,6 +49,7 @@ class FlowFacts:
         interfaces: what its data leaves through, in their order.
         rtt_s: the delay of both directions, in seconds; it is at least that.
         rate_bps: the least rate on its way; None if nothing limits it.
+        window_bytes: its buffers let it have so much in flight, at least.
         has_loss: a netem on its way loses, corrupts or reorders packets at random, so that the
             flow may never reach the rate.
     """
@@ -46,6 +58,7 @@ class FlowFacts:
     interfaces: tuple[str, ...]
     rtt_s: float
     rate_bps: float | None
+    window_bytes: float
     has_loss: bool
 
 
@@ -106,7 +119,7 @@ def facts_of(case: Case) -> CaseFacts:
         typed, is_whole = typed_commands(line.node, line.line, Origin(setup=index))
         is_complete = is_complete and is_whole
         if not is_whole:
-            state.forget(None if "netns" in line.line or "nsenter" in line.line else line.node)
+            state.forget()
         for one in typed:
             state.enter(one)
             commands.append(one)
@@ -125,11 +138,11 @@ def facts_of(case: Case) -> CaseFacts:
         is_complete=is_complete,
         frame_bytes=min(mtus, default=DEFAULT_MTU_BYTES) + ETHERNET_BYTES,
         has_frames=has_frames,
-        paths=tuple(_paths(case, state)),
+        paths=tuple(_paths(case, state, commands)),
     )
 
 
-def _paths(case: Case, state: MachineState) -> Iterator[FlowFacts]:
+def _paths(case: Case, state: MachineState, commands: Sequence[Typed]) -> Iterator[FlowFacts]:
     for flow in case.tcp_flows:
         there = [name for _, name in flow_interfaces(case.network, flow) or ()]
         back = [name for _, name in flow_interfaces(case.network, flow, is_back=True) or ()]
@@ -142,9 +155,46 @@ def _paths(case: Case, state: MachineState) -> Iterator[FlowFacts]:
             flow=flow,
             interfaces=tuple(there),
             rtt_s=sum(map(delay_s, known)),
-            rate_bps=min(rates, default=None),
+            rate_bps=None if _is_policed(case, state, there) else min(rates, default=None),
+            window_bytes=_window_bytes(flow, commands),
             has_loss=any(map(_loses, known)),
         )
+
+
+def _is_policed(case: Case, state: MachineState, names: Sequence[str]) -> bool:
+    """Return whether a policer is on a way, whose rate may be the least one."""
+    links = {state.devices[name].link for name in names}
+    return any(
+        device.link in links and any(one.command.kind == "police" for one in device.filters)
+        for device in state.devices.values()
+    ) or any(
+        shape.policer is not None
+        for link in links
+        for shape in (case.network.links[link].a_to_b, case.network.links[link].b_to_a)
+    )
+
+
+def _window_bytes(flow: Bulk, commands: Sequence[Typed]) -> float:
+    """Return how many bytes of a flow its buffers and its size let be in flight, at least."""
+    sender, receiver = (flow.target, flow.source) if flow.reverse else (flow.source, flow.target)
+    limits: list[float] = []
+    for host, name, default in (
+        (sender, "net.ipv4.tcp_wmem", MAX_SEND_BYTES),
+        (receiver, "net.ipv4.tcp_rmem", MAX_RECEIVE_BYTES),
+    ):
+        typed = [
+            value.split()
+            for one in commands
+            if one.command.node == host
+            for key, value in settings_of(one.command.words)
+            if key == name
+        ]
+        last = [int(words[2]) for words in typed if len(words) == 3 and words[2].isdigit()]
+        limits.append(last[-1] if last else default)
+    if flow.window_bytes is not None:
+        limits.append(flow.window_bytes)
+    window = min(limits) * _DATA_SHARE
+    return (window if flow.bytes is None else min(window, flow.bytes)) * flow.parallel
 
 
 def entry_rate_bps(entry: Entry) -> float | None:
@@ -154,6 +204,8 @@ def entry_rate_bps(entry: Entry) -> float | None:
         return tc_rate_bps(tc.get("ceil") or tc.get("rate"))
     if tc.kind in {"tbf", "netem"}:
         return tc_rate_bps(tc.get("rate"))
+    if tc.kind == "fq":
+        return tc_rate_bps(tc.get("maxrate"))
     if tc.kind == "cake":
         return tc_rate_bps(tc.get("bandwidth"))
     if tc.kind == "wire":

@@ -30,7 +30,9 @@ from longfat.model.network.model import DEFAULT_MTU_BYTES
 Warnings = Iterator[tuple[Origin, str]]
 
 _LINK_FIELDS = ", or give the link itself what the line is for (delay, loss, rate, qdisc)"
-_MAKERS = frozenset(("brctl", "ovs-vsctl", "vconfig", "openvpn", "tunctl", "teamd", "mn"))
+_MAKERS = frozenset(
+    ("brctl", "modprobe", "insmod", "ovs-vsctl", "vconfig", "openvpn", "tunctl", "teamd", "mn")
+)
 
 
 def device_warnings(facts: CaseFacts) -> Warnings:
@@ -69,7 +71,9 @@ def _makes_devices(command: SimpleCommand) -> bool:
         return True
     if words[0] != "ip" or len(words) < 3:
         return False
-    return str(words[1] or "").startswith(("l", "tun")) and words[2] not in {"set", "show", None}
+    if words[2] == "set":
+        return "name" in words or "netns" in words
+    return str(words[1] or "").startswith(("l", "tun")) and words[2] not in {"show", None}
 
 
 def device_problem(command: SimpleCommand, names: Mapping[str, str]) -> str:
@@ -120,7 +124,7 @@ def replace_warnings(case: Case) -> Warnings:
     for index, line in enumerate(case.setup):
         typed, is_whole = typed_commands(line.node, line.line, Origin(setup=index))
         if not is_whole:
-            state.forget(None if "netns" in line.line or "nsenter" in line.line else line.node)
+            state.forget()
         for one in typed:
             device = state.devices.get(one.tc.device or "") if one.tc else None
             is_sure = not one.command.may_fail and not one.command.is_conditional

@@ -92,7 +92,10 @@ class DeviceState:
             self.remove(key)
 
     def above(self, entry: Entry) -> Iterator[Entry]:
-        """Yield the classes and qdiscs that a qdisc's packets are in, from the nearest on."""
+        """Yield the classes and qdiscs that a qdisc's packets are in, from the nearest on.
+
+        As many as there are, at most: typed ones may have circles.
+        """
         parent = entry.command.parent
         for _ in range(len(self.classes) + len(self.qdiscs) + 1):
             if parent in self.classes:
@@ -104,13 +107,16 @@ class DeviceState:
             else:
                 return
 
-    def below(self, entry: Entry) -> Iterator[Entry]:
-        """Yield the qdiscs below a qdisc."""
-        handle = next(key for key, one in self.qdiscs.items() if one is entry)
-        for other in self.qdiscs.values():
-            if other is not entry and major(other.command.parent) == handle:
-                yield other
-                yield from self.below(other)
+    def below(self, entry: Entry) -> list[Entry]:
+        """Return the qdiscs below a qdisc."""
+        handles = {key for key, one in self.qdiscs.items() if one is entry}
+        for _ in self.qdiscs:  # as deep as a tree can be; typed ones may have circles
+            handles |= {
+                key
+                for key, one in self.qdiscs.items()
+                if one.command.parent != "root" and major(one.command.parent) in handles
+            }
+        return [one for key, one in self.qdiscs.items() if key in handles and one is not entry]
 
 
 def major(name: str) -> str:

@@ -90,9 +90,10 @@ def _netem_limit(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterato
     if not rates:
         return
     rate, flow = max(rates)
+    sure = min(rate, *(_sure_bps(path) for path in facts.crossing(device)))
     packet = facts.packet_bytes(rate)
     needed = math.ceil(rate / 8 * delay / packet)
-    if limit[0] < needed:
+    if limit[0] < math.ceil(sure / 8 * delay / packet):
         reached = limit[0] * packet * 8 / delay
         default = "" if entry.command.has("limit") else " by default"
         yield (
@@ -116,6 +117,15 @@ def _rate_through(facts: CaseFacts, device: DeviceState, path: FlowFacts) -> flo
             own = sum(one.flow.parallel for one in crossing if device.name in one.interfaces)
             shares.append(rate * own / sum(one.flow.parallel for one in crossing))
     return min(shares, default=None)
+
+
+def _sure_bps(path: FlowFacts) -> float:
+    """Return a rate in bit/s that a flow's own limits let it reach."""
+    own = path.flow.rate_bps
+    limits = [math.inf if own is None else own * path.flow.parallel]
+    if path.rtt_s:
+        limits.append(path.window_bytes * 8 / path.rtt_s)
+    return min(limits)
 
 
 def _round_up(number: int) -> int:
@@ -218,7 +228,7 @@ def _red(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
     if high is None or rate is None or entry.command.has("ecn"):
         return
     for path in facts.crossing(device):
-        product = rate / 8 * path.rtt_s
+        product = min(rate / 8 * path.rtt_s, path.window_bytes)
         is_limited = path.rate_bps is not None and path.rate_bps < rate
         if path.flow.congestion in _NO_LOSS_BASED or is_limited or path.flow.parallel > 1:
             continue

@@ -23,16 +23,16 @@ Warnings = Iterator[tuple[Origin, str]]
 
 def shaper_warnings(facts: CaseFacts) -> Warnings:
     """Find shapers that pass nothing, or not what they say."""
-    for device in facts.state.devices.values():
+    for device in facts.known_devices():
         for entry in (*device.qdiscs.values(), *device.filters):
             if entry.is_typed and entry.command.kind in {"tbf", "bfifo", "police"}:
-                yield from ((entry.origin, text) for text in _too_small(facts, device, entry))
+                yield from ((entry.origin, text) for text in _too_small(facts, entry))
         root = device.root
-        if device.is_known and root is not None and root.command.kind == "htb":
+        if root is not None and root.command.kind == "htb":
             yield from _htb_warnings(device, root)
 
 
-def _too_small(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
+def _too_small(facts: CaseFacts, entry: Entry) -> Iterator[str]:
     """Find buckets and queues that hold no full-sized frame."""
     frame, kind = facts.frame_bytes, entry.command.kind
     if kind == "police":
@@ -56,7 +56,7 @@ def _too_small(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[
             f" {'packet' if kind == 'police' else 'frame'} of {frame:,}, which never passes:"
             f" write {_right_size(name, entry)}"
         )
-    if kind == "police" and device.is_known:
+    if kind == "police":
         yield from _policed_flows(facts, entry)
 
 
@@ -88,7 +88,7 @@ def _policed_flows(facts: CaseFacts, entry: Entry) -> Iterator[str]:
             facts.state.devices[name].link for name in path.interfaces
         } or path.flow.congestion in {"bbr", "bbr2", "bbr3"}:
             continue
-        product = rate / 8 * path.rtt_s
+        product = min(rate / 8 * path.rtt_s, path.window_bytes)
         if burst < product / 2:
             yield (
                 f"`police rate {entry.command.get('rate')} burst {entry.command.get('burst')}`:"

@@ -23,6 +23,31 @@ _UNKNOWN = frozenset("$`*?[]{}~")
 _REDIRECTION = re.compile(r"\d*(?:>>|>\||>&|<<<|<<|<>|<&|>|<)|&>>?")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _SUDO_FLAGS = frozenset(("-E", "-H", "-n", "-P", "-S", "-A", "-B", "-N", "--preserve-env"))
+_SYSCTL_OPTIONS = frozenset(
+    ("-w", "-q", "-qw", "-wq", "-n", "--write", "--quiet", "-e", "--ignore")
+)
+_KNOWN_PROGRAMS = frozenset(
+    (
+        *(":", "[", "cat", "cd", "chmod", "cp", "date", "dmesg", "echo", "ethtool", "export"),
+        *("false", "iperf", "iperf3", "iptables", "ip6tables", "ls", "mkdir", "modprobe", "nft"),
+        *("ping", "printf", "rm", "set", "sleep", "ss", "sysctl", "tcpdump", "test", "touch"),
+        *(
+            "true",
+            "tee",
+            "ulimit",
+            "umask",
+            "wait",
+            "ip",
+            "tc",
+            "bridge",
+            "brctl",
+            "chrt",
+            "taskset",
+        ),
+    )
+)
+"""Programs that change no interface but by their own words."""
+
 _SHELLS = frozenset(("sh", "bash", "dash"))
 _RUN_LINE = frozenset(("-c", "-ec", "-xc", "-exc"))
 _UNKNOWN_PROGRAMS = frozenset(
@@ -223,7 +248,8 @@ def _unwrap(command: SimpleCommand, *, depth: int) -> CommandLine | None:
         return None
     if rest != words:
         return _unwrap(SimpleCommand(node, tuple(rest)), depth=depth + 1)
-    return CommandLine((SimpleCommand(node, tuple(words)),))
+    is_known = words[0] in _KNOWN_PROGRAMS
+    return CommandLine((SimpleCommand(node, tuple(words)),), is_known)
 
 
 def _inner(node: Word, words: list[Word]) -> tuple[Word, list[Word] | None]:
@@ -275,3 +301,15 @@ def _other_namespace(node: str | None, words: list[Word]) -> tuple[str | None, l
 def _is_prefix(words: Sequence[Word], full: str) -> bool:
     """Return whether a word is the beginning of another, as ip and tc compare them."""
     return bool(words and words[0] and full.startswith(words[0]))
+
+
+def settings_of(words: Sequence[Word]) -> Iterator[tuple[str, str]]:
+    """Yield the names, with dots, and values that a command of sysctl sets."""
+    if words[0] != "sysctl":
+        return
+    for word in words[1:]:
+        if word is None or word in _SYSCTL_OPTIONS:
+            continue
+        key, equals, value = word.partition("=")
+        if equals:
+            yield key.strip().replace("/", "."), value.strip()

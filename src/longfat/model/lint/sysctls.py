@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from longfat.model.lint.case_facts import CaseFacts
 from longfat.model.lint.machine_state import Origin
-from longfat.model.lint.shell_words import SimpleCommand, Word
+from longfat.model.lint.shell_words import SimpleCommand, Word, settings_of
 from longfat.model.lint.sysctl_names import OF_HOSTS, OF_MACHINE
 from longfat.model.metric import Unit
 from longfat.model.network import ROOT_NAMESPACE
@@ -31,7 +31,6 @@ _CONTROL = "net.ipv4.tcp_congestion_control"
 _TCP_MEM = "net.ipv4.tcp_mem"
 _PAGE_BYTES = 4096
 _MAX_SCALED_BYTES = 65_535
-_OPTIONS = frozenset(("-w", "-q", "-qw", "-wq", "-n", "--write", "--quiet", "-e", "--ignore"))
 _PLAIN_KERNEL = re.compile(r"\d+(\.\d+)*")
 _CUTOFF = 0.8
 
@@ -41,18 +40,6 @@ Warnings = Iterator[tuple[Origin, str]]
 def is_plain_kernel(kernel: str) -> bool:
     """Return whether a kernel is one of Linux's releases, and not one with more names."""
     return _PLAIN_KERNEL.fullmatch(kernel) is not None
-
-
-def settings_of(words: Sequence[Word]) -> Iterator[tuple[str, str]]:
-    """Yield the names, with dots, and values that a command of sysctl sets."""
-    if words[0] != "sysctl":
-        return
-    for word in words[1:]:
-        if word is None or word in _OPTIONS:
-            continue
-        key, equals, value = word.partition("=")
-        if equals:
-            yield key.strip().replace("/", "."), value.strip()
 
 
 def sysctl_warnings(command: SimpleCommand, *, is_own_kernel: bool = True) -> Iterator[str]:
@@ -95,7 +82,7 @@ def _name_warnings(name: str) -> Iterator[str]:
         last = name.rpartition(".")[2]
         near = [other for other in sorted(known) if other.rpartition(".")[2] == last]
     if near:
-        yield f"`{name}`: the kernel has no such sysctl: write `{near[0]}`"
+        yield f"`{name}`: the kernel has no such sysctl; the nearest name is `{near[0]}`"
 
 
 def _node_warnings(name: str, node: str | None) -> Iterator[str]:
@@ -198,9 +185,5 @@ def _is_mistaken_for_tcp_rmem(facts: CaseFacts) -> bool:
         and len(case.tcp_flows) + len(case.pings) == len(case.flows)
         and all(flow.window_bytes is None for flow in case.tcp_flows)
         and "net.ipv4.tcp_rmem" not in names
-        and not any(flow.tool == "iperf3" and _raw_window(flow) for flow in case.flows)
+        and not any(set(flow.args) & {"-w", "--window"} for flow in case.flows)
     )
-
-
-def _raw_window(flow: object) -> bool:
-    return "-w" in str(getattr(flow, "options", ""))
