@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def _pitfall(pitfall: StudyFolder) -> str:
     as_typed = _shell(typed) + _block("yaml", _own_fields(source, TYPED))
     if not as_typed:
         changes_flows = any(line.startswith("flows:") for line in _own_fields(source, CURED))
-        as_typed = _block("yaml", _flows(source) if changes_flows else _links(source))
+        as_typed = _block("yaml", _traffic(source) if changes_flows else _links(source))
     as_cured = _shell([line for line in cured if line not in typed])
     as_cured += _block("yaml", _own_fields(source, CURED))
     return "\n".join(
@@ -79,7 +79,7 @@ def _pitfall(pitfall: StudyFolder) -> str:
             f"### {title}\n\n`longfat run pitfalls/{pitfall.name}`\n",
             f"**Symptom.** {sections['Symptom'].strip()}\n\n{as_typed}",
             f"**Cause.** {sections['Cause'].strip()}\n",
-            f"**Cure.** {sections['Cure'].strip()}\n\n{as_cured}",
+            f"**Cure.** {sections['Cure'].strip()}\n" + (as_cured and f"\n{as_cured}"),
             f"{sections['Results'].strip()}\n",
         )
     )
@@ -112,8 +112,9 @@ def _own_fields(source: Sequence[str], case: str) -> list[str]:
     return [line for name in names if name != "setup" for line in _with_key(entry, name)]
 
 
-def _flows(source: Sequence[str]) -> list[str]:
-    return _with_key(source, "flows")
+def _traffic(source: Sequence[str]) -> list[str]:
+    has_events = any(line.startswith("events:") for line in source)
+    return _with_key(source, "flows") + (_with_key(source, "events") if has_events else [])
 
 
 def _links(source: Sequence[str]) -> list[str]:
@@ -127,17 +128,15 @@ def _with_key(lines: Sequence[str], key: str) -> list[str]:
 
 
 def _entry(lines: Sequence[str], key: str) -> list[str]:
-    """Return the lines of an entry of a mapping, two characters less indented."""
-    return [line.removeprefix("  ") for line in _indented(lines, key)]
-
-
-def _indented(lines: Sequence[str], key: str) -> Iterator[str]:
+    """Return the lines of an entry of a mapping, without its key and its indentation."""
+    entry = []
     is_inside = False
     for line in lines:
         if not line.startswith(" "):
             is_inside = line.startswith(f"{key}:")
         elif is_inside:
-            yield line
+            entry.append(line.removeprefix("  "))
+    return entry
 
 
 def main(arguments: Sequence[str]) -> int:

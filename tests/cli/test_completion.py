@@ -50,6 +50,7 @@ def offered(words: list[str], *, bash_script: str, cwd: Path) -> list[str]:
         (["run", "lab08", "--case", ""], ["unshaped", "default", "tuned"]),
         (["run", "lab08", "nothing", "--case", "d"], ["default"]),
         (["show", "lab08x"], []),
+        (["run", "pitfalls/nag"], ["pitfalls/nagle-delayed-ack"]),
         (["diagnose", "mine/"], ["mine/study/"]),
         (["kernel", "b"], ["build"]),
         (["run", "lab08", "--no-r"], ["--no-report"]),
