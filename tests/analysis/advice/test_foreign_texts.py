@@ -88,6 +88,17 @@ def test_an_open_connection_without_data_waits_for_its_programs() -> None:
     assert "neither end has sent any data" in found.verdict
 
 
+def test_data_that_nothing_acknowledges_are_probably_too_big() -> None:
+    line = (
+        "cubic wscale:7,7 rto:1632 backoff:3 rtt:40/20 mss:1448 cwnd:1 ssthresh:7 bytes_sent:18824"
+        " bytes_retrans:4344 segs_out:15 segs_in:2 data_segs_out:13 lastsnd:900 lastack:3400"
+        " busy:3400ms unacked:10 retrans:1/3 lost:10 notsent:40000 minrtt:40"
+    )
+    found = diagnose(HEAD + line)
+    assert found.findings[0].cause is RootCause.MTU_BLACK_HOLE
+    assert found.findings[1].cause is RootCause.TIMEOUTS
+
+
 def test_a_full_receive_buffer_is_a_slow_reader() -> None:
     found = diagnose(
         "ESTAB 5900000 0 10.0.0.2:5201 10.0.0.1:40000\n"

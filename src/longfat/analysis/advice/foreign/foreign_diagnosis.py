@@ -89,7 +89,7 @@ class ForeignDiagnosis:
             "duration_s": self.duration_s,
             "verdict": self.verdict,
             "causes": [
-                {"share": candidate.share, **candidate.finding.to_json()}
+                {**candidate.finding.to_json(), "share": candidate.share}
                 for candidate in self.candidates
             ],
             "evidence": {fact.key: fact.value for fact in self.facts},
