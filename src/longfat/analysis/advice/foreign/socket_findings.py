@@ -307,8 +307,8 @@ def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             RootCause.MTU_BLACK_HOLE,
             0.92,
             f"Hardly anything was acknowledged, and segments of {mss:,.0f} bytes are sent again "
-            "and again without an answer, while the handshake's small packets passed: probably packets "
-            "of this size do not fit a link on the path, and no ICMP message comes back.",
+            "and again without an answer, while the handshake's small packets passed: probably "
+            "packets of this size do not fit a link on the path, and no ICMP message comes back.",
             remedy="Compare `ping -M do -s 1472 PEER` with smaller sizes. Let ICMP pass, lower the "
             "MSS at the router (`tcp option maxseg size set rt mtu`), or let the sender probe.",
             lines=(PROBING,),
