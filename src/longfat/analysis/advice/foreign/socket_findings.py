@@ -524,6 +524,7 @@ def _slow_reader(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             "receive_window_bytes", "socket_drops",
         ),
         certain=True,
+        explains=True,
     )  # fmt: skip
 
 

@@ -156,6 +156,7 @@ def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             remedy="Make the receiving program read faster; larger buffers only delay the wait.",
             evidence=shown,
             certain=True,
+            explains=True,
         )
     elif share:
         yield candidate(
