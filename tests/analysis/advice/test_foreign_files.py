@@ -64,6 +64,7 @@ def first(name: str) -> ForeignDiagnosis:
         ("captures/reordering-at-receiver.pcap", RootCause.REORDERING),
         ("captures/shaper.pcap", RootCause.SENDER_SHAPER),
         ("captures/start-up.pcap", RootCause.START_UP),
+        ("captures/outage.pcap", RootCause.OUTAGE),
         ("captures/own-rate.pcap", RootCause.APPLICATION),
         ("captures/no-answer.pcap", RootCause.FIREWALL),
         ("captures/refused.pcap", RootCause.FIREWALL),

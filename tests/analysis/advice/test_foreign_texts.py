@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from longfat.analysis.advice.foreign.detect import diagnose_file
+from longfat.analysis.advice.foreign.detect import diagnose_file, diagnose_files
 from longfat.analysis.advice.foreign.foreign_diagnosis import ForeignDiagnosis
 from longfat.analysis.advice.foreign.run_programs import diagnose_samples
 from longfat.analysis.advice.foreign.socket_text import read_sockets
@@ -88,6 +88,17 @@ def test_an_open_connection_without_data_waits_for_its_programs() -> None:
     assert "neither end has sent any data" in found.verdict
 
 
+def test_data_that_nothing_acknowledges_are_probably_too_big() -> None:
+    line = (
+        "cubic wscale:7,7 rto:1632 backoff:3 rtt:40/20 mss:1448 cwnd:1 ssthresh:7 bytes_sent:18824"
+        " bytes_retrans:4344 segs_out:15 segs_in:2 data_segs_out:13 lastsnd:900 lastack:3400"
+        " busy:3400ms unacked:10 retrans:1/3 lost:10 notsent:40000 minrtt:40"
+    )
+    found = diagnose(HEAD + line)
+    assert found.findings[0].cause is RootCause.MTU_BLACK_HOLE
+    assert found.findings[1].cause is RootCause.TIMEOUTS
+
+
 def test_a_full_receive_buffer_is_a_slow_reader() -> None:
     found = diagnose(
         "ESTAB 5900000 0 10.0.0.2:5201 10.0.0.1:40000\n"
@@ -97,6 +108,21 @@ def test_a_full_receive_buffer_is_a_slow_reader() -> None:
     assert found.findings[0].cause is RootCause.RECEIVE_WINDOW
     assert "reads too slowly" in found.verdict
     assert found.is_certain
+
+
+def test_the_receiver_explains_what_the_sender_sees(tmp_path: Path) -> None:
+    sender, receiver = tmp_path / "sender", tmp_path / "receiver"
+    limited = LINE.replace("notsent", "rwnd_limited:2970ms(99.0%) notsent")
+    sender.write_text(HEAD + limited)
+    receiver.write_text(
+        "ESTAB 5900000 0 [::ffff:10.0.0.2]:5201 [::ffff:10.0.0.1]:40000\n"
+        " skmem:(r6200000,rb6291456,t0,tb87040,f0,w0,o0,bl0,d0) cubic wscale:7,7 rto:204"
+        " rtt:0.1/0.1 mss:1448 cwnd:10 bytes_received:8900000 segs_in:6300"
+    )
+    for files in ([sender, receiver], [receiver, sender]):
+        (found,) = diagnose_files(files)
+        assert found.candidates[0].share == pytest.approx(0.99)
+        assert "reads too slowly" in found.verdict
 
 
 def test_small_segments_are_noted() -> None:

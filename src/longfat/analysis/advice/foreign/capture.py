@@ -41,6 +41,7 @@ _MIN_PART = 0.01  # of the data of the largest
 _WHO_HAS = re.compile(r"who has (\S+?)\?", re.IGNORECASE)
 _IS_AT = re.compile(r"(\S+) is at", re.IGNORECASE)
 _MIN_REQUESTS = 3
+_MANY_BYTES = 100_000
 _LOSSES = frozenset((RootCause.POLICER, RootCause.RANDOM_LOSS, RootCause.SHORT_QUEUE))
 
 # RFC 792, RFC 1812, RFC 4443.
@@ -114,7 +115,10 @@ def _diagnose(
 ) -> ForeignDiagnosis:
     evidence = stream_evidence(table, number)
     facts = stream_facts(evidence)
-    candidates = [*stream_candidates(evidence, facts), *everywhere.candidates]
+    # Where data pass, an ICMP message is of a moment, or of another flow.
+    weight = 0.5 if evidence.data_bytes >= _MANY_BYTES else 1.0
+    others = (replace(one, share=weight * one.share) for one in everywhere.candidates)
+    candidates = [*stream_candidates(evidence, facts), *others]
     if everywhere.has_too_big:
         # The first window is sent again when the path's MTU is learnt; that is no loss.
         candidates = [one for one in candidates if one.finding.cause not in _LOSSES]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from longfat.analysis.advice.foreign.foreign_diagnosis import (
     Candidate,
@@ -73,7 +74,7 @@ def _weighed(one: Candidate, has_measured: bool) -> Candidate:
     """Return a cause with less weight if others were measured and this one was inferred."""
     if one.certain or not has_measured:
         return one
-    return Candidate(finding=one.finding, share=one.share / _CERTAIN_BONUS, certain=False)
+    return replace(one, share=one.share / _CERTAIN_BONUS)
 
 
 def _still_unknown(group: Sequence[ForeignDiagnosis]) -> tuple[str, ...]:

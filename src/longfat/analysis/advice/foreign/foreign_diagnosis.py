@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.recommendation import Line, Recommendation
@@ -29,11 +29,13 @@ class Candidate:
         share: the share of the time in which it limited the flow, or how sure it is where no
             time is known; 0 to 1.
         certain: it was measured, and not inferred.
+        explains: it shows why, where another file only shows that the cause is there.
     """
 
     finding: Finding
     share: float
     certain: bool = False
+    explains: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +91,7 @@ class ForeignDiagnosis:
             "duration_s": self.duration_s,
             "verdict": self.verdict,
             "causes": [
-                {"share": candidate.share, **candidate.finding.to_json()}
+                {**candidate.finding.to_json(), "share": candidate.share}
                 for candidate in self.candidates
             ],
             "evidence": {fact.key: fact.value for fact in self.facts},
@@ -111,6 +113,7 @@ def candidate(
     lines: Iterable[Line] = (),
     evidence: Iterable[Fact] = (),
     certain: bool = False,
+    explains: bool = False,
 ) -> Candidate:
     """Return a possible cause.
 
@@ -122,6 +125,7 @@ def candidate(
         lines: lines to paste.
         evidence: the measurements that show it.
         certain: it was measured, and not inferred.
+        explains: see `Candidate`.
     """
     finding = Finding(
         cause=cause,
@@ -129,7 +133,8 @@ def candidate(
         evidence=tuple(evidence),
         remedy=Recommendation(words=remedy, lines=tuple(lines)),
     )
-    return Candidate(finding=finding, share=max(0.0, min(1.0, share)), certain=certain)
+    weight = max(0.0, min(1.0, share))
+    return Candidate(finding=finding, share=weight, certain=certain, explains=explains)
 
 
 def ranked(candidates: Iterable[Candidate], *, to_learn: str) -> tuple[Candidate, ...]:
@@ -144,9 +149,11 @@ def ranked(candidates: Iterable[Candidate], *, to_learn: str) -> tuple[Candidate
     """
     heaviest: dict[RootCause, Candidate] = {}
     for one in candidates:
-        cause = one.finding.cause
-        if one.share >= MIN_SHARE and (cause not in heaviest or one.share > heaviest[cause].share):
-            heaviest[cause] = one
+        if one.share < MIN_SHARE:
+            continue
+        other = heaviest.get(one.finding.cause, one)
+        first, second = sorted((other, one), key=lambda each: (each.explains, each.share))[::-1]
+        heaviest[one.finding.cause] = replace(first, share=max(first.share, second.share))
     if len(heaviest) > 1:
         heaviest.pop(RootCause.UNKNOWN, None)
     order = sorted(heaviest.values(), key=lambda one: (-one.share, one.finding.cause))

@@ -50,7 +50,10 @@ def _diagnose(test: Direction) -> ForeignDiagnosis:
         facts=tuple(test.facts),
         unknown=tuple(_unknown(test)),
         notes=tuple(_notes(test)),
-        connections=tuple(ConnectionKey(ends) for ends in report.connections),
+        connections=tuple(
+            ConnectionKey((host.removeprefix("::ffff:"), port) for host, port in ends)
+            for ends in report.connections
+        ),
         duration_s=seconds,
     )
 

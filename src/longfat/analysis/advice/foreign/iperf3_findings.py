@@ -201,9 +201,10 @@ def _windows(test: Direction) -> Iterator[Candidate]:
         test.facts, "mean_in_flight_bytes", "cwnd_bytes", "send_window_bytes", "retransmits",
         "mean_rtt_s",
     )  # fmt: skip
-    flight = f"{format_quantity(test.bps / len(test.streams), Unit.BPS)} x " + (
-        f"{format_quantity(test.rtt_s or 0.0, Unit.SECONDS)} = {in_flight / 1e6:.3g} MB in flight"
-    )
+    rtt_s = test.rtt_s or 0.0
+    rate = _bps(in_flight * 8 / rtt_s) if rtt_s else "the throughput"
+    rtt = format_quantity(rtt_s, Unit.SECONDS)
+    flight = f"{rate} x {rtt} = {in_flight / 1e6:.3g} MB in flight"
     room = "cwnd is above it and nothing is lost"
     if test.offered_bytes is not None:
         yield from _by_offered(test, flight, room, evidence)

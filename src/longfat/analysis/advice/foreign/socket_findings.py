@@ -35,6 +35,7 @@ _MIN_IDLE_S = 1.0
 # Linux's pacing ratio in congestion avoidance (ip-sysctl.rst, tcp_pacing_ca_ratio).
 _PACING_RATIO = 1.2
 _INITIAL_WINDOW = 10
+_SMALL_MSS_BYTES = 536
 _SAMPLES_OF_A_START = 100
 _TINY_THRESHOLD = 10
 
@@ -290,26 +291,31 @@ def _backoff(state: SocketState) -> float:
 def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     last = history.last
     backoff = _backoff(last)
-    if not backoff:
+    # The kernel counts the SYN as a byte that was acknowledged.
+    has_answer = last.count("bytes_acked") > 1 or last.get("bytes_sent") is None
+    is_silent = not has_answer and history.growth("total_retrans") >= 2
+    if not backoff and not is_silent:
         return
     mss = last.get("mss") or 0.0
     waiting = max(last.send_queue_bytes or 0.0, last.count("notsent"), last.count("unacked") * mss)
     evidence = chosen(
         facts, "backoff", "bytes_acked_bytes", "in_flight_bytes", "cwnd_bytes", "retransmits"
     )
-    if backoff >= 2 and last.count("bytes_acked") < _INITIAL_WINDOW * mss and waiting >= mss > 536:
+    few = last.count("bytes_acked") < _INITIAL_WINDOW * mss
+    if (is_silent or (backoff >= 2 and few)) and waiting >= mss > _SMALL_MSS_BYTES:
         yield candidate(
             RootCause.MTU_BLACK_HOLE,
             0.92,
             f"Hardly anything was acknowledged, and segments of {mss:,.0f} bytes are sent again "
-            "and "
-            "again without an answer, while the handshake's small packets passed: probably packets "
-            "of this size do not fit a link on the path, and no ICMP message comes back.",
+            "and again without an answer, while the handshake's small packets passed: probably "
+            "packets of this size do not fit a link on the path, and no ICMP message comes back.",
             remedy="Compare `ping -M do -s 1472 PEER` with smaller sizes. Let ICMP pass, lower the "
             "MSS at the router (`tcp option maxseg size set rt mtu`), or let the sender probe.",
             lines=(PROBING,),
             evidence=evidence,
         )
+    if not backoff:
+        return
     yield candidate(
         RootCause.TIMEOUTS,
         min(0.9, 0.6 + 0.05 * backoff),
@@ -518,6 +524,7 @@ def _slow_reader(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             "receive_window_bytes", "socket_drops",
         ),
         certain=True,
+        explains=True,
     )  # fmt: skip
 
 

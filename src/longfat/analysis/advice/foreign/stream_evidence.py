@@ -77,6 +77,9 @@ class StreamEvidence:
         retransmits: segments that were sent again.
         fast: of them after duplicate acknowledgements.
         timeouts: of them after a silence of a timeout.
+        outage_s: the longest time without an acknowledgement in which segments were sent again, if
+            acknowledgements came again after it; in seconds.
+        outage_start_s: when it began, from the first data on.
         spurious: segments that the receiver had already, by DSACK or by the acknowledgement.
         late: segments that came out of order.
         lost_together: of the lost segments those next to another one that was lost.
@@ -120,6 +123,8 @@ class StreamEvidence:
     retransmits: int = 0
     fast: int = 0
     timeouts: int = 0
+    outage_s: float = 0.0
+    outage_start_s: float = 0.0
     spurious: int = 0
     late: int = 0
     lost_together: int = 0
@@ -295,15 +300,13 @@ class _Reader:
         evidence, columns = self.evidence, self._columns
         times, flags, payload = columns["time"], columns["flags"], columns["payload"]
         data = [i for i, size in enumerate(payload) if size > 0 and self._own[i]]
-        evidence.segments = len(data)
         if not data:
             return
-        evidence.largest_payload = max(payload[i] for i in data)
+        self._count(data)
         first = data[0]
-        segment = evidence.segment_bytes
         sent = acked = columns["seq"][first]
-        window = None
-        last_data_ns = times[first]
+        window, fired, segment = None, 0, evidence.segment_bytes
+        last_data_ns = progress_ns = times[first]
         ends: dict[int, int] = {}
         windows: list[int] = []
         marks: list[tuple[int, int]] = []
@@ -329,14 +332,15 @@ class _Reader:
                     ends[start + size] = size
                     last_data_ns = now_ns
                     evidence.in_flight_bytes = max(evidence.in_flight_bytes, sent - acked)
-                    evidence.window_fulls += columns["window_full"][index] > 0
                 continue
             if flag & ACK and not flag & (SYN | RST):
                 window = columns["window"][index]
                 windows.append(window)
                 evidence.zero_windows += window == 0 and len(windows) > 1 and windows[-2] > 0
-                acked = max(acked, columns["ack"][index])
-                evidence.echoed += bool(flag & ECE)
+                if columns["ack"][index] > acked:
+                    if evidence.timeouts > fired:
+                        self._see_outage(progress_ns, now_ns, times[first])
+                    acked, progress_ns, fired = columns["ack"][index], now_ns, evidence.timeouts
         evidence.window_bytes = max(windows, default=0)
         evidence.least_window_bytes = min(windows, default=0)
         evidence.duration_s = max((times[-1] - times[first]) / _NS, 0.0)
@@ -345,6 +349,26 @@ class _Reader:
         )
         evidence.rates_bps = _rates(marks, times[first], times[-1])
         self._repeated(data, acked)
+
+    def _count(self, data: Sequence[int]) -> None:
+        """Count what needs no order: segments, full windows, marks and their echoes."""
+        evidence, columns = self.evidence, self._columns
+        evidence.segments = len(data)
+        evidence.largest_payload = max(columns["payload"][i] for i in data)
+        evidence.window_fulls = sum(columns["window_full"][i] > 0 for i in data)
+        evidence.marked = sum(self._table.ecn(self._rows[i]) == _CE for i in data)
+        evidence.echoed = sum(
+            bool(flag & ECE) and not flag & SYN
+            for flag, own in zip(columns["flags"], self._own, strict=True)
+            if not own
+        )
+
+    def _see_outage(self, start_ns: int, end_ns: int, first_ns: int) -> None:
+        """Take a time without acknowledgements, if it is the longest."""
+        length_s = (end_ns - start_ns) / _NS
+        if length_s > self.evidence.outage_s:
+            self.evidence.outage_s = length_s
+            self.evidence.outage_start_s = (start_ns - first_ns) / _NS
 
     def _ends_timeout(self, index: int, acked: int, silence_ns: int) -> bool:
         """Return whether a packet was sent again after a silence as long as a timeout."""
@@ -389,9 +413,8 @@ class _Reader:
             evidence.waits[state] = max(0.0, evidence.waits[state] - part_ns / _NS)
 
     def _repeated(self, data: Sequence[int], acked: int) -> None:
-        """Count marks, and how often the segment was sent that was never acknowledged."""
+        """Count how often the segment was sent that was not acknowledged to the end."""
         columns = self._columns
-        self.evidence.marked = sum(self._table.ecn(self._rows[index]) == _CE for index in data)
         starts = Counter(columns["seq"][i] for i in data if columns["seq"][i] >= acked)
         if not starts:
             return

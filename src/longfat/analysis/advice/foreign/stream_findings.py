@@ -21,6 +21,7 @@ _MANY_RTTS = 15
 _MOSTLY = 0.5
 _MANY_LATE = 0.01
 _RISEN = 1.15
+_MIN_OUTAGE_S = 1.5
 
 TO_LEARN = (
     "Print the sender's sockets every second beside the capture, `ss -tinm dst PEER`: congestion "
@@ -156,6 +157,7 @@ def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             remedy="Make the receiving program read faster; larger buffers only delay the wait.",
             evidence=shown,
             certain=True,
+            explains=True,
         )
     elif share:
         yield candidate(
@@ -207,6 +209,22 @@ def _black_hole(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         "maxseg size set rt mtu`), or let the sender probe.",
         lines=(PROBING,),
         evidence=chosen(facts, "retransmits", "timeouts", "mss_bytes", "timeout_fraction"),
+        certain=True,
+    )
+
+
+def _outage(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+    if evidence.outage_s < _MIN_OUTAGE_S:
+        return
+    yield candidate(
+        RootCause.OUTAGE,
+        min(1.0, 0.5 + evidence.outage_s / evidence.duration_s),
+        f"Nothing was acknowledged for {format_quantity(evidence.outage_s, Unit.SECONDS)} from "
+        f"{evidence.outage_start_s:.3g} s on, whatever was sent again, and then all went on: the "
+        "path was cut for a while.",
+        remedy="Look for what happened at that time: a link or a route that changed, Wi-Fi "
+        "roaming; a ping beside the transfer shows it.",
+        evidence=chosen(facts, "timeout_fraction", "timeouts", "sender_bps"),
         certain=True,
     )
 
@@ -460,6 +478,16 @@ def _no_ecn(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
 
 
 _RULES = (
-    *(_black_hole, _windows, _timeouts, _small_writes, _application, _queue, _losses, _constant),
+    *(
+        _black_hole,
+        _windows,
+        _outage,
+        _timeouts,
+        _small_writes,
+        _application,
+        _queue,
+        _losses,
+        _constant,
+    ),
     *(_start_up, _no_ecn),
 )
