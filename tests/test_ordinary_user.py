@@ -28,7 +28,7 @@ from websockets.typing import Origin
 from longfat.engine import kernel as kernels
 from longfat.engine.sandbox.sandbox import SANDBOXES, VARIABLE
 from tests.kernels import MAIN_KERNEL
-from tests.paths import REPOSITORY
+from tests.paths import REPOSITORY, TESTS
 from tests.traps import TRAPS
 
 # So that the copies are made once.
@@ -335,6 +335,39 @@ def test_what_a_guest_writes_is_the_users(user: User, sandbox: str) -> None:
     assert {one.st_uid for one in found.values()} == {_NOBODYS if user.prefix else os.getuid()}
     modes = {name: stat.S_IMODE(one.st_mode) for name, one in found.items()}
     assert modes == {"v.pcap": 0o644, "mine": 0o600, "inner": 0o750, "inner/file": 0o640}
+
+
+@pytest.mark.slow
+@sandboxes
+def test_a_mininet_script_is_converted_and_run(user: User, sandbox: str) -> None:
+    text = (TESTS / "data/mininet/scripts/harmless.py").read_text(encoding="utf-8")
+    folder = user.write(f"{sandbox}-script/net.py", text).parent
+    known = files_of(user.home, but=folder)
+    out = str(folder / "net.yaml")
+    done = user.longfat("convert", str(folder / "net.py"), out, sandbox=sandbox)
+    assert done.returncode == 0, done.stderr
+    done = user.longfat(
+        *("run", out, "--no-report", "--no-cache", "--out", str(folder / "runs")), sandbox=sandbox
+    )
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in folder.iterdir()} == {"net.py", "net.yaml", "runs"}
+    if shutil.which("mn") is not None and shutil.which("ovs-vsctl") is not None:
+        words = ("--ovs", "--bind", str(folder), "--", "python3", str(folder / "net.py"))
+        done = user.longfat("exec", *words, sandbox=sandbox)
+        assert done.returncode == 0, done.stderr
+        assert {path.name for path in folder.iterdir()} == {"net.py", "net.yaml", "runs"}
+    assert files_of(user.home, but=folder) == known
+
+
+def files_of(folder: Path, *, but: Path) -> set[Path]:
+    """Return the files below a folder that are in no cache and in no other one."""
+    return {
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not {".cache", "__pycache__"} & set(path.parts)
+        and but not in path.parents
+    }
 
 
 @pytest.mark.slow

@@ -330,7 +330,15 @@ PRINTED = {
     reason="Mininet or Open vSwitch is not installed",
 )
 @pytest.mark.parametrize(
-    "script", ["loop_in_a_network", "parsed_output", "loop_of_queues", "long_fat", "changed_link"]
+    "script",
+    [
+        "loop_in_a_network",
+        "parsed_output",
+        "loop_of_queues",
+        "long_fat",
+        "changed_link",
+        "stepped_rate",
+    ],
 )
 def test_the_study_measures_what_the_script_does(script: str, tmp_path: Path) -> None:
     done = longfat(

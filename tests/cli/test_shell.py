@@ -432,3 +432,15 @@ def test_attaching_to_what_is_not_there_is_told(terminal: Open) -> None:
         assert words in wrong.said
     shell.type("echo still here\r")
     shell.read("still here\r\nroot")
+
+
+def test_nodes_whose_names_are_numbers_are_commands(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(
+        "title: x\nnetwork: {hosts: {1001: 10.0.0.1/8, 2: 10.0.0.2/8}, links: [[1001, 2]]}\n"
+        "flows: {p: {ping: 1001 -> 2}}\n"
+    )
+    lines = "1001 ping -c 1 10.0.0.2\nat 2 ip -br addr show dev 2-eth0\n"
+    done = run_command("longfat", "shell", "x.yaml", given=lines, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 packets transmitted, 1 received" in done.stdout
+    assert "10.0.0.2/8" in done.stdout

@@ -49,6 +49,9 @@ NUL_ERROR = "ValueError" if sys.version_info < (3, 12) else "SyntaxError"
         ("while True:\n    net.addLink(h1, s1)", "11:5: RuntimeError: more than 20,000 nodes"),
         ("print 'hello'", "10:1: not Python 3: Missing parentheses in call to 'print'"),
         ("(" * 500 + ")" * 500, "not Python 3: too many nested parentheses"),
+        ("l = net.addLink(h1, s1, cls=TCLink, bw=9)\nnet.addLink(h2, s1)\nnet.start()\n"
+         "net.pingAll()\nl.intf1.config(bw='fast')\nl.intf1.config(bw=5)\nnet.pingAll()",
+         "14:1: h1-eth0: a number is needed for bw, loss and max_queue_size: bw='fast'"),
         ("exec('x = (')", "10:1: SyntaxError: '(' was never closed"),
     ],
 )  # fmt: skip

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from longfat.errors import InputError
 from longfat.guest.mininet.lines import commands_of
 from longfat.study.formats.mininet import tools
+from longfat.study.formats.mininet.machine import at, printable
 from longfat.study.formats.mininet.shaping import change_lines
 
 if TYPE_CHECKING:
@@ -21,11 +23,15 @@ if TYPE_CHECKING:
 _NO_TRAFFIC = (tools.SETUP, tools.OPENFLOW, tools.SERVER)
 
 
-def with_changes(record: NetworkRecord) -> NetworkRecord:
+def with_changes(record: NetworkRecord, *, file: str) -> NetworkRecord:
     """Return a record whose links are as they were at the first traffic, with later changes typed.
 
     Args:
         record: the record, with the names that the script gives.
+        file: the script, as the user named it.
+
+    Raises:
+        InputError: an option is no number where one is needed.
     """
     ends = [end for link in record.links for end in link.ends]
     shapes: dict[tuple[str, str], Mapping[str, Scalar]] = {
@@ -43,7 +49,12 @@ def with_changes(record: NetworkRecord) -> NetworkRecord:
         end = (typed.node or "", device)
         if end not in shapes:
             continue
-        lines = change_lines(shapes[end], typed.options, device)
+        try:
+            lines = change_lines(shapes[end], typed.options, device)
+        except (OverflowError, TypeError, ValueError):
+            said = ", ".join(f"{name}={value!r}" for name, value in typed.options.items())
+            message = f"{device}: a number is needed for bw, loss and max_queue_size: {said}"
+            raise InputError(printable(message), place=at(file, typed.at)) from None
         shapes[end] = typed.options
         if has_traffic:
             commands.append(replace(typed, kind="line", text="; ".join(lines), options=None))

@@ -218,7 +218,7 @@ def _without_notes(run: ScriptRun) -> ScriptRun:
 def _run(
     record: Record, one: NetworkRecord, name: str, file: str, helpers: Mapping[str, bytes]
 ) -> ScriptRun:
-    one = with_changes(one)
+    one = with_changes(one, file=file)
     safe, renamed = with_safe_names(one)
     reader = Reader(safe, file)
     for who, what in record.warnings:
