@@ -189,6 +189,25 @@ class Loss:
     function: str
 
     @property
+    def place(self) -> str:
+        """Where they were dropped: the interface, else the node."""
+        return self.interface or self.node or "?"
+
+    @property
+    def way(self) -> str:
+        """The flow, and its direction if they were on the way back; `-` for none."""
+        return f"{self.flow}, backward" if self.is_backward else self.flow or "-"
+
+    @property
+    def cause_text(self) -> str:
+        """The cause with the qdisc, or the kernel's reason where that is all that is known."""
+        if self.qdisc:
+            return f"{self.cause} ({self.qdisc})"
+        if self.cause is Cause.OTHER:
+            return f"{self.cause} ({self.reason}, {self.function})"
+        return str(self.cause)
+
+    @property
     def sentence(self) -> str:
         """How many packets were lost, where and why, for a person."""
         packets = f"{self.packets:,} packets were" if self.packets > 1 else "1 packet was"

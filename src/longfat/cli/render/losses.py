@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from longfat.analysis.losses import Cause
 from longfat.cli.render.tables import plain_table, print_table
 
 if TYPE_CHECKING:
@@ -36,9 +35,9 @@ def print_losses(losses: Sequence[Loss], *, console: Console) -> None:
     for loss in losses:
         table.add_row(
             Text(f"{loss.packets:,}"),
-            Text(loss.interface or loss.node or "?"),
-            Text(_cause(loss)),
-            Text(f"{loss.flow}, backward" if loss.is_backward else loss.flow or "-"),
+            Text(loss.place),
+            Text(loss.cause_text),
+            Text(loss.way),
             Text(f"{max(loss.first_s, 0):.2f} s"),
             Text(f"{max(loss.last_s, 0):.2f} s"),
         )
@@ -47,11 +46,3 @@ def print_losses(losses: Sequence[Loss], *, console: Console) -> None:
     causes = dict.fromkeys(loss.cause for loss in losses)
     for cause in causes:
         console.print(Text(f"{cause}: {cause.help}"))
-
-
-def _cause(loss: Loss) -> str:
-    if loss.qdisc:
-        return f"{loss.cause} ({loss.qdisc})"
-    if loss.cause is Cause.OTHER:
-        return f"{loss.cause} ({loss.reason}, {loss.function})"
-    return str(loss.cause)

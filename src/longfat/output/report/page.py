@@ -25,6 +25,7 @@ from markupsafe import Markup
 
 from longfat import __version__
 from longfat.analysis.advice.diagnosis import diagnose
+from longfat.analysis.losses import losses
 from longfat.errors import InputError, LongfatError
 from longfat.execution.runs import format_tools
 from longfat.execution.runs.run import COMMANDS, damage
@@ -57,6 +58,7 @@ from longfat.output.report.windows import flow_windows, window_grid, window_note
 from longfat.study.text import ENGLISH, language_of
 
 if TYPE_CHECKING:
+    from longfat.analysis.losses import Loss
     from longfat.analysis.verdict import Verdict
     from longfat.execution.runs import Run
     from longfat.output.plot import Chart
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from longfat.output.report.figures import FigureGroup
 
 _MAX_ROWS = 12  # of an iperf3 test; more are folded
+_MAX_LOSSES = 8  # rows of a case; `longfat losses` prints all
 _MAX_OF_A_FILE = 2000  # characters of a file that commands.sh writes
 _PAPER_COLUMNS = 6  # of a table with a column for each case
 _HERE_DOCUMENT = re.compile(r"(<< '(?P<end>EOF_*)'\n)(.*?)((?<=\n)(?P=end)\n)", re.DOTALL)
@@ -227,6 +230,7 @@ class Page:
             "charts": [caption(chart) for chart in self._charts],
             "figure_groups": self._figure_groups,
             "limiting_factors": limiting_factor(verdict),
+            "losses": lost_packets(verdict),
             "windows": window_grid(windows) if windows else None,
             "window_notes": window_notes(windows, omissions),
             "iperf3_columns": COLUMNS,
@@ -248,6 +252,7 @@ def _sections(values: Mapping[str, Any]) -> dict[str, str]:
         "figures": "Figures" if values["charts"] else "",
         **{group.anchor: group.heading for group in values["figure_groups"]},
         "limiting-factors": "What limited each flow" if values["limiting_factors"] else "",
+        "losses": "Where packets were lost" if values["losses"] else "",
         "windows": (
             "Window arithmetic" if values["windows"] is not None or values["window_notes"] else ""
         ),
@@ -340,6 +345,21 @@ class LimitingFactor:
     lines: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LostPackets:
+    """Where a case's run lost packets.
+
+    Attributes:
+        case: the case.
+        losses: the losses with the most packets.
+        more: how many others are left out.
+    """
+
+    case: str
+    losses: tuple[Loss, ...]
+    more: int
+
+
 def limiting_factor(verdict: Verdict) -> tuple[LimitingFactor, ...]:
     """Return a row for each flow of bulk traffic, of each case's run with the first seed."""
     return tuple(
@@ -347,6 +367,19 @@ def limiting_factor(verdict: Verdict) -> tuple[LimitingFactor, ...]:
         for case, run in verdict.first_runs.items()
         for flow in run.case.bulk_flows
     )
+
+
+def lost_packets(verdict: Verdict) -> tuple[LostPackets, ...]:
+    """Return where each case's run with the first seed lost packets, the most first."""
+    found = []
+    for case, run in verdict.first_runs.items():
+        if run.drops is None:
+            continue
+        lost = [loss for loss in losses(run) if loss.cause.is_loss]
+        if lost:
+            more = len(lost) - _MAX_LOSSES
+            found.append(LostPackets(case, tuple(lost[:_MAX_LOSSES]), max(0, more)))
+    return tuple(found)
 
 
 def _row(verdict: Verdict, case: str, flow: str) -> LimitingFactor:
