@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from longfat.analysis.advice.foreign.run_programs import diagnose_program
+from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.advice.root_cause import RootCause
+from longfat.errors import InputError
 from longfat.execution import run_case
 from longfat.execution.runs import Run
 from longfat.model.case import Case, Command
@@ -79,8 +80,9 @@ PACKETS = Capture(name="packets", of="h1-eth0", filter="", snap_bytes=96, packet
 @pytest.mark.parametrize("probe", [TCP, PACKETS], ids=["probe", "capture"])
 def test_small_writes_of_a_program(tmp_path: Path, probe: Probe) -> None:
     done = run(tmp_path, serve=SERVER, program=TALKER, probes=(probe,))
-    found = diagnose_program(done, done.case.flows[0])
-    assert found[0].findings[0].cause is RootCause.SMALL_WRITES
+    (found,) = diagnose(done)
+    assert found.causes[0].cause is RootCause.SMALL_WRITES
+    assert found.verdict
 
 
 def test_the_window_of_a_program_s_receiver(tmp_path: Path) -> None:
@@ -91,11 +93,12 @@ def test_the_window_of_a_program_s_receiver(tmp_path: Path) -> None:
         probes=(TCP,),
         setup=("sysctl -w net.ipv4.tcp_rmem='4096 65536 65536'",),
     )
-    (found,) = diagnose_program(done, done.case.flows[0])
-    assert found.findings[0].cause is RootCause.RECEIVE_WINDOW
-    assert found.is_certain
+    (found,) = diagnose(done, "chat")
+    assert found.causes[0].cause is RootCause.RECEIVE_WINDOW
+    assert found.certain
 
 
 def test_without_probes_there_is_nothing_to_diagnose(tmp_path: Path) -> None:
-    done = run(tmp_path, serve=SINK, program=SOURCE, probes=())
-    assert diagnose_program(done, done.case.flows[0]) == ()
+    done = run(tmp_path, serve=SERVER, program=TALKER, probes=())
+    with pytest.raises(InputError, match="no other flow failed or lost a packet"):
+        diagnose(done)

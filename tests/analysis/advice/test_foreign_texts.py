@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from longfat.analysis.advice.foreign.detect import diagnose_file, diagnose_files
 from longfat.analysis.advice.foreign.foreign_diagnosis import ForeignDiagnosis
-from longfat.analysis.advice.foreign.run_programs import diagnose_samples
 from longfat.analysis.advice.foreign.socket_text import read_sockets
 from longfat.analysis.advice.foreign.sockets import diagnose_socket
 from longfat.analysis.advice.root_cause import RootCause
@@ -121,7 +120,7 @@ def test_the_receiver_explains_what_the_sender_sees(tmp_path: Path) -> None:
     )
     for files in ([sender, receiver], [receiver, sender]):
         (found,) = diagnose_files(files)
-        assert found.candidates[0].share == pytest.approx(0.99)
+        assert found.findings[0].share == pytest.approx(0.99)
         assert "reads too slowly" in found.verdict
 
 
@@ -176,7 +175,7 @@ def test_any_words_of_ss_give_a_diagnosis(words: list[str]) -> None:
         for states in read_sockets(text):
             found = diagnose_socket(states, files=("ss",))
             assert found.verdict
-            assert all(0 <= one.share <= 1 for one in found.candidates)
+            assert all(0 <= one.share <= 1 for one in found.findings)
 
 
 @settings(
@@ -209,34 +208,3 @@ def test_a_broken_capture_or_report_gives_a_message(tmp_path: Path, data: st.Dat
             assert found.verdict
     except InputError as error:
         assert str(path) in error.message
-
-
-SAMPLE = {
-    "stream": 0,
-    "mss_bytes": 1448,
-    "cwnd_packets": 10,
-    "rtt_s": 0.08,
-    "min_rtt_s": 0.04,
-    "congestion": "cubic",
-    "bytes_received": 0,
-}
-
-
-def test_samples_of_a_program_show_segments_that_nagle_holds_back() -> None:
-    rows = [
-        {
-            **SAMPLE,
-            "time_s": number / 10,
-            "bytes_acked": 300 * number,
-            "unsent_bytes": 200 if number % 2 else 0,
-            "in_flight_packets": 1,
-            "in_flight_bytes": 100,
-            "busy_s": number / 10,
-            "rwnd_limited_s": 0.0,
-            "sndbuf_limited_s": 0.0,
-        }
-        for number in range(1, 40)
-    ]
-    (found,) = diagnose_samples(rows, name="chat")
-    assert found.flow == "chat"
-    assert found.findings[0].cause is RootCause.SMALL_WRITES

@@ -31,10 +31,12 @@ from longfat.analysis.advice.causes.waiting import (
 )
 from longfat.analysis.advice.facts import Fact, facts, udp_facts
 from longfat.analysis.advice.flow_evidence import collect_evidence
+from longfat.analysis.advice.foreign.run_programs import captured_connections
 from longfat.analysis.advice.limits import Limit, Span, spans
 from longfat.analysis.advice.recommendation import Recommendation
 from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.analysis.losses import losses
+from longfat.analysis.packets.decoded_capture import captures_of
 from longfat.analysis.timeseries.sources import tcp_samples
 from longfat.common.extras import lazy
 from longfat.errors import InputError, MachineError
@@ -43,7 +45,7 @@ from longfat.model.flow_path.setting_warnings import ECN_CONTROLS
 from longfat.model.metric import Unit
 from longfat.model.probes import Tcp
 from longfat.model.probes.tcp_sockets import ACCURATE_ECN, CLASSIC_ECN
-from longfat.model.traffic import Bulk
+from longfat.model.traffic import Bulk, Program
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
@@ -129,6 +131,7 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
         or each.name in run.flow_failures
         or group_losses(_lost(run, each))
         or tcp_samples(run, each) is not None
+        or (isinstance(each, Program) and captures_of(run))
     ]
     names = ", ".join(each.name for each in found)
     if flow is not None:
@@ -169,7 +172,9 @@ def _limits_of(run: Run, flow: Flow) -> Diagnosis:
         if isinstance(flow, APPLICATIONS):
             return _application(run, flow)
         if not isinstance(flow, Bulk):
-            return _losing(run, flow) if tcp_samples(run, flow) is None else _tcp(run, flow)
+            if tcp_samples(run, flow) is not None:
+                return _tcp(run, flow)
+            return _captured(run, flow) or _losing(run, flow)
         return _udp(run, flow) if flow.udp else _tcp(run, flow)
     except MachineError as error:
         raise InputError(f"{run.folder}: flow {flow.name!r}: {error}") from None
@@ -220,6 +225,27 @@ def _unseen(run: Run, flow: Flow) -> Diagnosis:
     )
     note = f"No data of {flow.name} was seen, so what limited its rate is not known: {words}"
     return dataclasses.replace(diagnosis, notes=(note,))
+
+
+def _captured(run: Run, flow: Flow) -> Diagnosis | None:
+    """Return what captures show of a program; None if they have none of its connections."""
+    connections = captured_connections(run, flow)
+    if not connections:
+        return None
+    longest = max(connections, key=lambda connection: connection.duration_s)
+    more = len(connections) - 1
+    of = f"Of {more + 1:,} connections this is the longest: {longest.flow}."
+    return Diagnosis(
+        flow=flow.name,
+        title=f"{flow.source} -> {flow.target}, {flow.tool}; {longest.title}",
+        certain=longest.is_certain,
+        duration_s=longest.duration_s,
+        causes=longest.findings,
+        verdict=longest.verdict,
+        facts=longest.facts,
+        recommendation=longest.findings[0].remedy,
+        notes=(*([of] if more else []), *longest.notes, *longest.unknown),
+    )
 
 
 def _losing(run: Run, flow: Flow) -> Diagnosis:

@@ -78,10 +78,13 @@ class Finding:
 
     Attributes:
         cause: the root cause.
-        share: the share of the flow's time in which it held it back, 0 to 1.
+        share: the share of the flow's time in which it held it back, or how sure it is where no
+            time is known; 0 to 1.
         sentence: what was seen, for a person.
         remedy: what would help.
         evidence: the measurements that show it; empty where the flow's facts do.
+        certain: it was measured, and not inferred.
+        explains: it shows why, where another source only shows that the cause is there.
     """
 
     cause: RootCause
@@ -89,12 +92,15 @@ class Finding:
     remedy: Recommendation
     share: float = 0.0
     evidence: tuple[Fact, ...] = ()
+    certain: bool = True
+    explains: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {
             "cause": self.cause,
             "share": self.share,
+            "certain": self.certain,
             "sentence": self.sentence,
             "evidence": {fact.key: fact.value for fact in self.evidence},
             "help": self.remedy.words,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from longfat.analysis.advice.root_cause import RootCause
+from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.cli.render.tables import grid_table, print_heading, print_trimmed
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from longfat.analysis.advice.foreign.foreign_diagnosis import Candidate, ForeignDiagnosis
+    from longfat.analysis.advice.foreign.foreign_diagnosis import ForeignDiagnosis
 
 _ALIKE_SHARE = 0.5
 """The remedy of a further cause is printed from this part of the first one's weight on."""
@@ -44,7 +44,7 @@ def _draw(console: Console, diagnosis: ForeignDiagnosis) -> None:
     )
     console.print(Text(diagnosis.verdict))
     print_heading(console, "Causes", "the likeliest first", style="dim")
-    for one in diagnosis.candidates:
+    for one in diagnosis.findings:
         _draw_cause(console, one)
     shown = {fact.key for fact in diagnosis.findings[0].evidence}
     for title, facts in (
@@ -68,25 +68,25 @@ def _draw(console: Console, diagnosis: ForeignDiagnosis) -> None:
             console.print(Text(note, style="dim"))
 
 
-def _draw_cause(console: Console, one: Candidate) -> None:
+def _draw_cause(console: Console, one: Finding) -> None:
     how = "measured" if one.certain else "inferred"
     line = Text.assemble(
         (f"{one.share * 100:3.0f} %  ", "dim"),
-        (str(one.finding.cause), "bold"),
+        (str(one.cause), "bold"),
         (f"  {how}", "dim"),
     )
-    if one.finding.cause is RootCause.UNKNOWN:
-        line = Text(str(one.finding.cause), style="bold")
+    if one.cause is RootCause.UNKNOWN:
+        line = Text(str(one.cause), style="bold")
     console.print(line)
 
 
 def _draw_remedies(console: Console, diagnosis: ForeignDiagnosis) -> None:
     print_heading(console, "What would help")
-    first = diagnosis.candidates[0]
-    for one in diagnosis.candidates:
+    first = diagnosis.findings[0]
+    for one in diagnosis.findings:
         if one is not first and one.share < _ALIKE_SHARE * first.share:
             continue
-        finding = one.finding
+        finding = one
         if one is not first:
             console.print()
             console.print(Text(f"Or, for {finding.cause}: {finding.sentence}"))

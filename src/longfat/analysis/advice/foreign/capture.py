@@ -15,19 +15,18 @@ from pathlib import Path
 import numpy as np
 
 from longfat.analysis.advice.foreign.foreign_diagnosis import (
-    Candidate,
     ConnectionKey,
     ForeignDiagnosis,
-    candidate,
+    finding,
     ranked,
 )
 from longfat.analysis.advice.foreign.stream_evidence import Side, StreamEvidence, stream_evidence
 from longfat.analysis.advice.foreign.stream_findings import (
     TO_LEARN,
-    stream_candidates,
     stream_facts,
+    stream_findings,
 )
-from longfat.analysis.advice.root_cause import RootCause
+from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.analysis.packets import decoders
 from longfat.analysis.packets.capture import MAX_PACKETS, open_capture
 from longfat.analysis.packets.streams import streams_of
@@ -77,7 +76,7 @@ def diagnose_packets(
     everywhere = _everywhere(table)
     known = streams_of(table)
     if not known:
-        if everywhere.candidates:
+        if everywhere.findings:
             return (_without_connections(table, name, everywhere),)
         raise InputError(
             f"{name}: a capture of {len(table):,} packets without any of TCP; only TCP can be "
@@ -105,7 +104,7 @@ def diagnose_packets(
 class _Everywhere:
     """What packets other than TCP's show."""
 
-    candidates: tuple[Candidate, ...]
+    findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     has_too_big: bool
 
@@ -117,11 +116,11 @@ def _diagnose(
     facts = stream_facts(evidence)
     # Where data pass, an ICMP message is of a moment, or of another flow.
     weight = 0.5 if evidence.data_bytes >= _MANY_BYTES else 1.0
-    others = (replace(one, share=weight * one.share) for one in everywhere.candidates)
-    candidates = [*stream_candidates(evidence, facts), *others]
+    others = (replace(one, share=weight * one.share) for one in everywhere.findings)
+    findings = [*stream_findings(evidence, facts), *others]
     if everywhere.has_too_big:
         # The first window is sent again when the path's MTU is learnt; that is no loss.
-        candidates = [one for one in candidates if one.finding.cause not in _LOSSES]
+        findings = [one for one in findings if one.cause not in _LOSSES]
     ends = (evidence.sender, evidence.receiver)
     source, target = (f"{end.address}:{end.port}" for end in ends)
     packets = int((table.wholes["tcp_stream"] == number).sum())
@@ -129,7 +128,7 @@ def _diagnose(
         files=(name,),
         flow=f"{source} -> {target}",
         title=f"{packets:,} packets, captured {evidence.side}",
-        candidates=ranked(candidates, to_learn=TO_LEARN),
+        findings=ranked(findings, to_learn=TO_LEARN),
         facts=tuple(facts),
         unknown=tuple(_unknown(evidence)),
         notes=(*_notes(evidence, everywhere), *everywhere.notes),
@@ -145,7 +144,7 @@ def _without_connections(
         files=(name,),
         flow=name,
         title=f"{len(table):,} packets, none of TCP",
-        candidates=ranked(everywhere.candidates, to_learn=TO_LEARN),
+        findings=ranked(everywhere.findings, to_learn=TO_LEARN),
         facts=(),
         notes=everywhere.notes,
     )
@@ -191,7 +190,7 @@ def _notes(evidence: StreamEvidence, everywhere: _Everywhere) -> Iterator[str]:
 
 
 def _everywhere(table: PacketTable) -> _Everywhere:
-    candidates: list[Candidate] = []
+    findings: list[Finding] = []
     notes: list[str] = []
     counts: Counter[RootCause] = Counter()
     example: dict[RootCause, str] = {}
@@ -211,8 +210,8 @@ def _everywhere(table: PacketTable) -> _Everywhere:
                 example.setdefault(cause, table.texts["source"][row])
     for cause, count in counts.items():
         sentence, remedy = _ICMP[cause]
-        candidates.append(
-            candidate(
+        findings.append(
+            finding(
                 cause,
                 0.9 if count > 1 else 0.6,
                 f"{example[cause]} reports by ICMP, {count:,} times: {sentence}.",
@@ -224,8 +223,8 @@ def _everywhere(table: PacketTable) -> _Everywhere:
         notes.append(f"{too_big:,} ICMP messages say that packets are too big for a link.")
     silent = _unanswered(table)
     if silent:
-        candidates.append(
-            candidate(
+        findings.append(
+            finding(
                 RootCause.NO_NEIGHBOUR,
                 0.9,
                 f"Nobody answers the ARP requests for {', '.join(silent[:3])}: that host is "
@@ -235,7 +234,7 @@ def _everywhere(table: PacketTable) -> _Everywhere:
                 certain=True,
             )
         )
-    return _Everywhere(tuple(candidates), tuple(notes), bool(too_big))
+    return _Everywhere(tuple(findings), tuple(notes), bool(too_big))
 
 
 def _cause_of(version: int, kind: int, code: int) -> RootCause | None:

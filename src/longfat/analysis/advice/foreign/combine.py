@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from longfat.analysis.advice.foreign.foreign_diagnosis import (
-    Candidate,
-    ForeignDiagnosis,
-    ranked,
-)
-from longfat.analysis.advice.root_cause import RootCause
+from longfat.analysis.advice.foreign.foreign_diagnosis import ForeignDiagnosis, ranked
+from longfat.analysis.advice.root_cause import Finding, RootCause
 
 _CERTAIN_BONUS = 1.25
 
@@ -48,20 +44,18 @@ def combine(diagnoses: Sequence[ForeignDiagnosis]) -> tuple[ForeignDiagnosis, ..
 def _merge(group: Sequence[ForeignDiagnosis]) -> ForeignDiagnosis:
     files = tuple(dict.fromkeys(name for one in group for name in one.files))
     main = max(group, key=lambda one: len(one.connections))
-    measured = {one.finding.cause for each in group for one in each.candidates if one.certain} - {
+    measured = {one.cause for each in group for one in each.findings if one.certain} - {
         RootCause.UNKNOWN
     }
-    candidates = [_weighed(one, bool(measured)) for each in group for one in each.candidates]
-    known = [one for one in candidates if one.finding.cause is not RootCause.UNKNOWN]
+    findings = [_weighed(one, bool(measured)) for each in group for one in each.findings]
+    known = [one for one in findings if one.cause is not RootCause.UNKNOWN]
     facts = {fact.key: fact for each in reversed(group) for fact in each.facts}
     count = len(group)
     return ForeignDiagnosis(
         files=files,
         flow=main.flow,
         title=f"{main.title}; {count} sources",
-        candidates=ranked(
-            known or candidates, to_learn=group[0].candidates[0].finding.remedy.words
-        ),
+        findings=ranked(known or findings, to_learn=group[0].findings[0].remedy.words),
         facts=tuple(facts.values()),
         unknown=_still_unknown(group),
         notes=tuple(dict.fromkeys(note for each in group for note in each.notes)),
@@ -70,7 +64,7 @@ def _merge(group: Sequence[ForeignDiagnosis]) -> ForeignDiagnosis:
     )
 
 
-def _weighed(one: Candidate, has_measured: bool) -> Candidate:
+def _weighed(one: Finding, has_measured: bool) -> Finding:
     """Return a cause with less weight if others were measured and this one was inferred."""
     if one.certain or not has_measured:
         return one

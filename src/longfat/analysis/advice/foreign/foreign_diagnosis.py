@@ -21,24 +21,6 @@ ConnectionKey = frozenset[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A possible cause and its weight.
-
-    Attributes:
-        finding: the cause, with its evidence and remedy.
-        share: the share of the time in which it limited the flow, or how sure it is where no
-            time is known; 0 to 1.
-        certain: it was measured, and not inferred.
-        explains: it shows why, where another file only shows that the cause is there.
-    """
-
-    finding: Finding
-    share: float
-    certain: bool = False
-    explains: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignDiagnosis:
     """What limited a flow, from a file that is not of a run.
 
@@ -46,7 +28,7 @@ class ForeignDiagnosis:
         files: the names of the files that it was read from.
         flow: the flow's name: its ends where they are known.
         title: what kind of data it is, and how much of it.
-        candidates: the causes, the heaviest first.
+        findings: the causes, the heaviest first.
         facts: all that was measured.
         unknown: what these data cannot show, and what to add to learn it.
         notes: further remarks.
@@ -57,7 +39,7 @@ class ForeignDiagnosis:
     files: tuple[str, ...]
     flow: str
     title: str
-    candidates: tuple[Candidate, ...]
+    findings: tuple[Finding, ...]
     facts: tuple[Fact, ...]
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -65,14 +47,9 @@ class ForeignDiagnosis:
     duration_s: float = 0.0
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The causes, the heaviest first; at least one."""
-        return tuple(candidate.finding for candidate in self.candidates)
-
-    @property
     def is_certain(self) -> bool:
         """Whether the first cause was measured, and not inferred."""
-        return self.candidates[0].certain
+        return self.findings[0].certain
 
     @property
     def verdict(self) -> str:
@@ -90,10 +67,7 @@ class ForeignDiagnosis:
             "limit": self.findings[0].cause,
             "duration_s": self.duration_s,
             "verdict": self.verdict,
-            "causes": [
-                {**candidate.finding.to_json(), "share": candidate.share}
-                for candidate in self.candidates
-            ],
+            "causes": [finding.to_json() for finding in self.findings],
             "evidence": {fact.key: fact.value for fact in self.facts},
             "help": remedy.words,
             "lines": [
@@ -104,7 +78,7 @@ class ForeignDiagnosis:
         }
 
 
-def candidate(
+def finding(
     cause: RootCause,
     share: float,
     sentence: str,
@@ -114,53 +88,54 @@ def candidate(
     evidence: Iterable[Fact] = (),
     certain: bool = False,
     explains: bool = False,
-) -> Candidate:
+) -> Finding:
     """Return a possible cause.
 
     Args:
         cause: the cause.
-        share: its weight, see `Candidate`.
+        share: its weight, see `Finding`.
         sentence: what was seen.
         remedy: what would help.
         lines: lines to paste.
         evidence: the measurements that show it.
         certain: it was measured, and not inferred.
-        explains: see `Candidate`.
+        explains: see `Finding`.
     """
-    finding = Finding(
+    return Finding(
         cause=cause,
+        share=max(0.0, min(1.0, share)),
         sentence=sentence,
         evidence=tuple(evidence),
         remedy=Recommendation(words=remedy, lines=tuple(lines)),
+        certain=certain,
+        explains=explains,
     )
-    weight = max(0.0, min(1.0, share))
-    return Candidate(finding=finding, share=weight, certain=certain, explains=explains)
 
 
-def ranked(candidates: Iterable[Candidate], *, to_learn: str) -> tuple[Candidate, ...]:
-    """Return candidates with the heaviest first and each cause once.
+def ranked(findings: Iterable[Finding], *, to_learn: str) -> tuple[Finding, ...]:
+    """Return findings with the heaviest first and each cause once.
 
     Args:
-        candidates: the causes, in any order.
+        findings: the causes, in any order.
         to_learn: what to add if there is no cause.
 
     Returns:
         At least one: that nothing is known, if nothing weighs enough.
     """
-    heaviest: dict[RootCause, Candidate] = {}
-    for one in candidates:
+    heaviest: dict[RootCause, Finding] = {}
+    for one in findings:
         if one.share < MIN_SHARE:
             continue
-        other = heaviest.get(one.finding.cause, one)
+        other = heaviest.get(one.cause, one)
         first, second = sorted((other, one), key=lambda each: (each.explains, each.share))[::-1]
-        heaviest[one.finding.cause] = replace(first, share=max(first.share, second.share))
+        heaviest[one.cause] = replace(first, share=max(first.share, second.share))
     if len(heaviest) > 1:
         heaviest.pop(RootCause.UNKNOWN, None)
-    order = sorted(heaviest.values(), key=lambda one: (-one.share, one.finding.cause))
+    order = sorted(heaviest.values(), key=lambda one: (-one.share, one.cause))
     if order:
         return tuple(order)
     return (
-        candidate(
+        finding(
             RootCause.UNKNOWN,
             0.0,
             "What limited this flow cannot be determined from these data.",

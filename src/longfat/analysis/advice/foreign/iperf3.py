@@ -18,7 +18,7 @@ from longfat.analysis.advice.foreign.foreign_diagnosis import (
     ForeignDiagnosis,
     ranked,
 )
-from longfat.analysis.advice.foreign.iperf3_findings import TO_LEARN, report_candidates
+from longfat.analysis.advice.foreign.iperf3_findings import TO_LEARN, report_findings
 from longfat.analysis.advice.foreign.iperf3_numbers import MIN_ROWS, Direction
 from longfat.model.metric import Unit
 from longfat.model.traffic.iperf3_any import AnyReport
@@ -46,7 +46,7 @@ def _diagnose(test: Direction) -> ForeignDiagnosis:
         flow=_name(test),
         title=f"{report.version or 'iperf3'}, this end {direction}, "
         f"{count} stream{'s' if count > 1 else ''}, {kind}",
-        candidates=ranked(report_candidates(test), to_learn=TO_LEARN),
+        findings=ranked(report_findings(test), to_learn=TO_LEARN),
         facts=tuple(test.facts),
         unknown=tuple(_unknown(test)),
         notes=tuple(_notes(test)),

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from longfat.analysis.advice.facts import Fact
-from longfat.analysis.advice.foreign.foreign_diagnosis import Candidate, candidate, chosen
+from longfat.analysis.advice.foreign.foreign_diagnosis import chosen, finding
 from longfat.analysis.advice.foreign.iperf3_numbers import MIN_ROWS, Direction
 from longfat.analysis.advice.foreign.remedies import PROBING, RECEIVE_BUFFER, SCALING, SEND_BUFFER
 from longfat.analysis.advice.limits import MODEL_BASED
-from longfat.analysis.advice.root_cause import RootCause
+from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.theory import bdp, socket_buffers
@@ -34,7 +34,7 @@ _ONE_SEGMENT_BYTES = 9000  # cwnd of one segment, jumbo frames included
 _FEW_ROUND_TRIPS = 20
 
 
-def report_candidates(test: Direction) -> list[Candidate]:
+def report_findings(test: Direction) -> list[Finding]:
     """Return the possible causes of what one direction of a report shows."""
     if test.is_udp:
         return list(_udp(test))
@@ -46,12 +46,12 @@ def _bps(value: float) -> str:
     return format_quantity(value, Unit.BPS)
 
 
-def _udp(test: Direction) -> Iterator[Candidate]:
+def _udp(test: Direction) -> Iterator[Finding]:
     loss, report = test.report.loss, test.report
     evidence = chosen(test.facts, "sender_bps", "receiver_bps", "loss", "target_bps")
     target = report.target_bps
     if loss:
-        yield candidate(
+        yield finding(
             RootCause.RANDOM_LOSS if loss < 0.01 else RootCause.FULL_LINK,
             0.7,
             f"{format_quantity(loss, Unit.FRACTION)} of the datagrams were lost"
@@ -71,11 +71,11 @@ def _udp(test: Direction) -> Iterator[Candidate]:
         yield from _own_rate(test)
 
 
-def _own_rate(test: Direction) -> Iterator[Candidate]:
+def _own_rate(test: Direction) -> Iterator[Finding]:
     report = test.report
     for rate, option in ((report.target_bps, "-b"), (report.pacing_bps, "--fq-rate")):
         if rate and test.bps >= 0.93 * rate * len(test.streams):
-            yield candidate(
+            yield finding(
                 RootCause.APPLICATION if option == "-b" else RootCause.SENDER_SHAPER,
                 0.95,
                 f"iperf3 kept to the rate that it was given: {option} {_bps(rate)} for each "
@@ -88,7 +88,7 @@ def _own_rate(test: Direction) -> Iterator[Candidate]:
             )
 
 
-def _stopped(test: Direction) -> Iterator[Candidate]:
+def _stopped(test: Direction) -> Iterator[Finding]:
     """Find a test of which no data, or the first packets only, were acknowledged."""
     if len(test.rates) < 2:
         return
@@ -97,7 +97,7 @@ def _stopped(test: Direction) -> Iterator[Candidate]:
     windows = [value for stream in test.streams for value in stream.windows[-2:]]
     if any(later) or not windows or max(windows) > _ONE_SEGMENT_BYTES:
         return
-    yield candidate(
+    yield finding(
         RootCause.MTU_BLACK_HOLE,
         0.8,
         "No data passed, from the start: the connection opened, cwnd fell to one segment, and "
@@ -112,7 +112,7 @@ def _stopped(test: Direction) -> Iterator[Candidate]:
     )
 
 
-def _gaps(test: Direction) -> Iterator[Candidate]:
+def _gaps(test: Direction) -> Iterator[Finding]:
     """Find intervals without any data, between others."""
     rates = test.rates
     moving = [index for index, rate in enumerate(rates) if rate > 0]
@@ -137,7 +137,7 @@ def _gaps(test: Direction) -> Iterator[Candidate]:
         else f"{len(silent)} of {len(rates)} intervals are silent: it waits for retransmission "
         "timeouts."
     )
-    yield candidate(
+    yield finding(
         cause,
         share,
         sentence,
@@ -169,7 +169,7 @@ def _has_room(test: Direction) -> bool:
     return in_flight < _OPEN * cwnd and test.retransmits <= 1e-5 * test.segments
 
 
-def _no_scaling(test: Direction) -> Iterator[Candidate]:
+def _no_scaling(test: Direction) -> Iterator[Finding]:
     offered, in_flight = test.offered_bytes, test.in_flight_bytes
     if not in_flight or (test.cwnd_bytes or 0) < in_flight:
         return
@@ -178,7 +178,7 @@ def _no_scaling(test: Direction) -> Iterator[Candidate]:
     alike = offered is None and _has_room(test) and abs(in_flight / bdp.MAX_FIELD - 1) < _NEAR
     if not (known or alike) or in_flight < 0.6 * bdp.MAX_FIELD:
         return
-    yield candidate(
+    yield finding(
         RootCause.NO_WINDOW_SCALING,
         0.95 if known else 0.8,
         "No more than 65,535 bytes were in flight, the largest window without window scaling: no "
@@ -193,7 +193,7 @@ def _no_scaling(test: Direction) -> Iterator[Candidate]:
     )
 
 
-def _windows(test: Direction) -> Iterator[Candidate]:
+def _windows(test: Direction) -> Iterator[Finding]:
     in_flight = test.in_flight_bytes
     if in_flight is None or not _has_room(test):
         return
@@ -218,7 +218,7 @@ def _windows(test: Direction) -> Iterator[Candidate]:
         # Data below a window are more usual than data above it.
         closeness = 1 - distance / _NEAR * (0.5 if in_flight <= known.window_bytes else 1.0)
         is_receive = known.cause is RootCause.RECEIVE_WINDOW
-        yield candidate(
+        yield finding(
             known.cause,
             0.5 + 0.4 * closeness,
             f"The {known.name} limits: {flight}, {known.reason}; {room}.",
@@ -234,12 +234,12 @@ def _windows(test: Direction) -> Iterator[Candidate]:
 
 def _by_offered(
     test: Direction, flight: str, room: str, evidence: tuple[Fact, ...]
-) -> Iterator[Candidate]:
+) -> Iterator[Finding]:
     in_flight, offered = test.in_flight_bytes or 0.0, test.offered_bytes or 0.0
     if 0.97 * bdp.MAX_FIELD <= offered <= bdp.MAX_FIELD:
         return  # see `_no_scaling`
     if in_flight >= 0.8 * offered:
-        yield candidate(
+        yield finding(
             RootCause.RECEIVE_WINDOW,
             0.95,
             f"The receive window limits: {flight}, and the receiver offers {offered / 1e6:.3g} MB; "
@@ -253,7 +253,7 @@ def _by_offered(
     for known in (size for size in _KNOWN_SIZES if size.cause is RootCause.SEND_BUFFER):
         distance = abs(math.log(in_flight / known.window_bytes))
         if distance <= 2 * _NEAR:
-            yield candidate(
+            yield finding(
                 RootCause.SEND_BUFFER,
                 0.85 - distance,
                 f"The send buffer limits: {flight}, {known.reason}; {room}, and the receiver "
@@ -332,13 +332,13 @@ def _by_request(test: Direction) -> tuple[_KnownSize, ...]:
     )
 
 
-def _queue(test: Direction) -> Iterator[Candidate]:
+def _queue(test: Direction) -> Iterator[Finding]:
     if not test.has_queue or test.rtt_s is None or test.min_rtt_s is None:
         return
     extra_s = test.rtt_s - test.min_rtt_s
     flat = test.variation < 2 * _FLAT
     lost = f", and it overflows: {test.retransmits:,} retransmissions" if test.retransmits else ""
-    yield candidate(
+    yield finding(
         RootCause.STANDING_QUEUE,
         0.85 if flat else 0.65,
         f"A link is full at {_bps(test.bps)} of payload, and its queue adds "
@@ -355,7 +355,7 @@ def _queue(test: Direction) -> Iterator[Candidate]:
     )  # fmt: skip
 
 
-def _full_link(test: Direction) -> Iterator[Candidate]:
+def _full_link(test: Direction) -> Iterator[Finding]:
     """Find a full link by an RTT that follows cwnd while the throughput stays."""
     if test.has_queue or not test.is_window_full or test.variation > 2 * _FLAT:
         return
@@ -372,7 +372,7 @@ def _full_link(test: Direction) -> Iterator[Candidate]:
         return
     if statistics.correlation(windows, rtts) < 0.7:
         return
-    yield candidate(
+    yield finding(
         RootCause.FULL_LINK,
         0.8,
         f"A link is full at {_bps(test.bps)} of payload: the throughput stays the same while cwnd "
@@ -390,7 +390,7 @@ def _full_link(test: Direction) -> Iterator[Candidate]:
     )  # fmt: skip
 
 
-def _losses(test: Direction) -> Iterator[Candidate]:
+def _losses(test: Direction) -> Iterator[Finding]:
     ratio = test.retransmits / test.segments
     if test.retransmits < 2 or ratio < 1e-6 or test.has_queue:
         return
@@ -411,7 +411,7 @@ def _losses(test: Direction) -> Iterator[Candidate]:
     )
     # A policer takes the same rate all the time, and drops in each of its bursts.
     if test.variation < 3 * _FLAT and lossy > 0.5 and ratio >= 1e-4:
-        yield candidate(
+        yield finding(
             RootCause.POLICER,
             0.6,
             f"{counted}, in most intervals, and the throughput stayed at {_bps(test.bps)}: "
@@ -420,7 +420,7 @@ def _losses(test: Direction) -> Iterator[Candidate]:
             remedy=remedy,
             evidence=evidence,
         )
-    yield candidate(
+    yield finding(
         RootCause.RANDOM_LOSS,
         0.5 if ratio >= 1e-5 else 0.3,
         f"{counted}, each cutting the congestion window: random loss, a policer or a short "
@@ -431,13 +431,13 @@ def _losses(test: Direction) -> Iterator[Candidate]:
     )
 
 
-def _start_up(test: Direction) -> Iterator[Candidate]:
+def _start_up(test: Direction) -> Iterator[Finding]:
     rates = test.rates
     if test.retransmits:
         return
     trips = max(s.seconds for s in test.streams) / test.rtt_s if test.rtt_s else math.inf
     if trips < _FEW_ROUND_TRIPS:
-        yield candidate(
+        yield finding(
             RootCause.START_UP,
             0.6,
             f"The test took only {trips:.3g} round trips, without a loss: most of that is slow "
@@ -452,7 +452,7 @@ def _start_up(test: Direction) -> Iterator[Candidate]:
     grows = statistics.fmean(last) > 1.3 * statistics.fmean(first)
     windows = [stream.windows for stream in test.streams if len(stream.windows) >= 2]
     if grows and any(values[-1] > 1.2 * values[len(values) // 2] for values in windows):
-        yield candidate(
+        yield finding(
             RootCause.START_UP,
             0.6,
             "Throughput and congestion window were still growing at the end, without a loss.",
@@ -461,9 +461,9 @@ def _start_up(test: Direction) -> Iterator[Candidate]:
         )
 
 
-def _model(test: Direction) -> Iterator[Candidate]:
+def _model(test: Direction) -> Iterator[Finding]:
     if test.report.congestion in MODEL_BASED:
-        yield candidate(
+        yield finding(
             RootCause.MODEL,
             0.3,
             f"{test.report.congestion} sends at the rate that it measures, {_bps(test.bps)}: "
@@ -474,7 +474,7 @@ def _model(test: Direction) -> Iterator[Candidate]:
         )
 
 
-def _unnamed(test: Direction) -> Iterator[Candidate]:
+def _unnamed(test: Direction) -> Iterator[Finding]:
     """Say what can be said where no rule names a cause."""
     if test.report.congestion in MODEL_BASED:
         return
@@ -483,7 +483,7 @@ def _unnamed(test: Direction) -> Iterator[Candidate]:
         "mean_rtt_s", "retransmits",
     )  # fmt: skip
     if _has_room(test):
-        yield candidate(
+        yield finding(
             RootCause.UNKNOWN,
             0.1,
             f"Neither the path nor losses limit: {(test.in_flight_bytes or 0) / 1e6:.3g} MB are in "
@@ -495,7 +495,7 @@ def _unnamed(test: Direction) -> Iterator[Candidate]:
         )
     elif not test.has_queue and not test.retransmits and test.is_window_full:
         flat = test.variation < _FLAT
-        yield candidate(
+        yield finding(
             RootCause.FULL_LINK if flat else RootCause.UNKNOWN,
             0.3,
             f"A constant {_bps(test.bps)} without a loss or a queue that grows: probably the "

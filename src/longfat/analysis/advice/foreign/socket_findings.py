@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longfat.analysis.advice.facts import Fact, Facts
-from longfat.analysis.advice.foreign.foreign_diagnosis import Candidate, candidate, chosen
+from longfat.analysis.advice.foreign.foreign_diagnosis import chosen, finding
 from longfat.analysis.advice.foreign.remedies import (
     PROBING,
     RECEIVE_BUFFER,
@@ -25,7 +25,7 @@ from longfat.analysis.advice.foreign.socket_history import SocketHistory
 from longfat.analysis.advice.foreign.socket_text import SocketState
 from longfat.analysis.advice.limits import MODEL_BASED
 from longfat.analysis.advice.recommendation import Line
-from longfat.analysis.advice.root_cause import RootCause
+from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.theory import bdp
@@ -40,7 +40,7 @@ _SAMPLES_OF_A_START = 100
 _TINY_THRESHOLD = 10
 
 
-def socket_candidates(history: SocketHistory, facts: Facts) -> list[Candidate]:
+def socket_findings(history: SocketHistory, facts: Facts) -> list[Finding]:
     """Return the possible causes of what a socket shows.
 
     Args:
@@ -58,11 +58,11 @@ def _percent(share: float) -> str:
     return format_quantity(share, Unit.FRACTION)
 
 
-def _waits(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _waits(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     """Return why a socket has not moved any data."""
     last = history.last
     if last.state == "SYN-SENT":
-        yield candidate(
+        yield finding(
             RootCause.FIREWALL,
             0.6,
             "The connection is not open: nothing answers its SYN. A firewall drops it, the other "
@@ -81,7 +81,7 @@ def _waits(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         return
     if last.receive_queue_bytes:
         return
-    yield candidate(
+    yield finding(
         RootCause.APPLICATION,
         0.9,
         "The connection is open, and neither end has sent any data: the programs wait.",
@@ -97,7 +97,7 @@ def _rest(history: SocketHistory) -> float:
     return max(0.0, 1.0 - sum(shares))
 
 
-def _windows(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _windows(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last = history.last
     share = history.share("rwnd_limited") or 0.0
     seconds, busy_s = history.growth("rwnd_limited"), history.growth("busy")
@@ -115,7 +115,7 @@ def _windows(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     if unscaled and (window is None or window <= bdp.MAX_FIELD):
         yield _no_scaling(history, share, evidence)
     elif history.fills_window and share < _MOSTLY:
-        yield candidate(
+        yield finding(
             RootCause.RECEIVE_WINDOW,
             0.8,
             f"The receive window of the other end is full: {history.in_flight_bytes or 0:,.0f} "
@@ -130,7 +130,7 @@ def _windows(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             certain=True,
         )
     elif share:
-        yield candidate(
+        yield finding(
             RootCause.RECEIVE_WINDOW,
             share,
             f"The receive window of the other end limited it {clock}, by the kernel's own clock: "
@@ -157,7 +157,7 @@ def _windows(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         )
     else:
         return
-    yield candidate(
+    yield finding(
         RootCause.SEND_BUFFER,
         max(share, full),
         sentence,
@@ -186,7 +186,7 @@ def _full_send_buffer(history: SocketHistory) -> float:
     return 0.7 if is_full and has_room else 0.0
 
 
-def _no_scaling(history: SocketHistory, share: float, evidence: tuple[Fact, ...]) -> Candidate:
+def _no_scaling(history: SocketHistory, share: float, evidence: tuple[Fact, ...]) -> Finding:
     last = history.last
     rtt_s = last.get("rtt") or 0.0
     bound_bps = bdp.throughput_bps(bdp.MAX_FIELD, rtt_s) if rtt_s else None
@@ -197,7 +197,7 @@ def _no_scaling(history: SocketHistory, share: float, evidence: tuple[Fact, ...]
     weight = max(weight, 0.8 if fills else 0.2)
     most = f", {format_quantity(bound_bps, Unit.BPS)} at this RTT" if bound_bps else ""
     clock = f"; the receive window limited it {_percent(share)} of the busy time" if share else ""
-    return candidate(
+    return finding(
         RootCause.NO_WINDOW_SCALING,
         weight,
         f"No window scaling was agreed: at most 65,535 bytes can be in flight{most}{clock}.",
@@ -210,7 +210,7 @@ def _no_scaling(history: SocketHistory, share: float, evidence: tuple[Fact, ...]
     )
 
 
-def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _losses(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last, rest = history.last, _rest(history)
     total, spurious = history.growth("total_retrans"), history.growth("dsack_dups")
     evidence = chosen(
@@ -219,7 +219,7 @@ def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     )  # fmt: skip
     if total >= 3 and spurious >= _MOSTLY * total:
         ratio = total / history.segments
-        yield candidate(
+        yield finding(
             RootCause.REORDERING,
             rest * (0.85 if ratio >= 0.001 else 0.3),
             f"{spurious:,.0f} of {total:,.0f} retransmissions were unnecessary: the first copy had "
@@ -232,7 +232,7 @@ def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             certain=True,
         )
     elif history.growth("reord_seen") >= max(10, 0.002 * history.segments):
-        yield candidate(
+        yield finding(
             RootCause.REORDERING,
             rest * 0.6,
             f"Packets overtake each other: {history.growth('reord_seen'):,.0f} times "
@@ -250,7 +250,7 @@ def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     weight = 0.9 if ratio >= 1e-3 else 0.6 if ratio >= 1e-5 and lost >= 3 else 0.2
     weight *= lost / max(total, lost)
     small = last.get("cwnd") is not None and (last.get("cwnd") or 0) <= _TINY_THRESHOLD
-    yield candidate(
+    yield finding(
         RootCause.RANDOM_LOSS,
         rest * weight,
         f"Packets are lost: {lost:,.0f} of {segments:,.0f} segments ({_percent(ratio)}) were sent "
@@ -263,7 +263,7 @@ def _losses(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     )
 
 
-def _queues(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _queues(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     queue_s = history.queue_s
     last = history.last
     # An RTT over one or two segments may be that of a delayed acknowledgement.
@@ -271,7 +271,7 @@ def _queues(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         return
     lost = history.losses
     drops = f", and it overflows: {lost:,.0f} losses" if lost else ""
-    yield candidate(
+    yield finding(
         RootCause.STANDING_QUEUE,
         _rest(history) * 0.8,
         f"A queue adds {format_quantity(queue_s, Unit.SECONDS)} to an RTT of "
@@ -288,7 +288,7 @@ def _backoff(state: SocketState) -> float:
     return max(state.count("backoff"), state.count("timer_on"))
 
 
-def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last = history.last
     backoff = _backoff(last)
     # The kernel counts the SYN as a byte that was acknowledged.
@@ -303,7 +303,7 @@ def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     )
     few = last.count("bytes_acked") < _INITIAL_WINDOW * mss
     if (is_silent or (backoff >= 2 and few)) and waiting >= mss > _SMALL_MSS_BYTES:
-        yield candidate(
+        yield finding(
             RootCause.MTU_BLACK_HOLE,
             0.92,
             f"Hardly anything was acknowledged, and segments of {mss:,.0f} bytes are sent again "
@@ -316,7 +316,7 @@ def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         )
     if not backoff:
         return
-    yield candidate(
+    yield finding(
         RootCause.TIMEOUTS,
         min(0.9, 0.6 + 0.05 * backoff),
         f"It waits for a retransmission timeout, {backoff:,.0f} times in a row without an "
@@ -328,7 +328,7 @@ def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     )
 
 
-def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last, rest = history.last, _rest(history)
     pacing, delivery = last.get("pacing_rate"), last.get("delivery_rate")
     largest = last.get("max_pacing_rate")
@@ -342,7 +342,7 @@ def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         "sender."
     )
     if largest and delivery and delivery >= 0.85 * largest:
-        yield candidate(
+        yield finding(
             RootCause.SENDER_SHAPER,
             rest * 0.95,
             f"The sender paces to {format_quantity(largest, Unit.BPS)}, the largest rate that the "
@@ -359,7 +359,7 @@ def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     if last.congestion in MODEL_BASED or history.losses > 0.001 * history.segments:
         return
     if is_close and pacing < 0.9 * own_bps:
-        yield candidate(
+        yield finding(
             RootCause.SENDER_SHAPER,
             rest * 0.9,
             f"The sender paces to {format_quantity(pacing, Unit.BPS)}, less than its window allows "
@@ -379,7 +379,7 @@ def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         and history.queue_s is None
         and not history.losses
     ):
-        yield candidate(
+        yield finding(
             RootCause.SENDER_SHAPER,
             rest * 0.7,
             "Data wait to be sent though congestion window and receive window have room, and "
@@ -389,7 +389,7 @@ def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             evidence=evidence,
         )
     elif is_close:
-        yield candidate(
+        yield finding(
             RootCause.SENDER_SHAPER,
             rest * 0.35,
             f"What arrives ({format_quantity(delivery, Unit.BPS)}) is close to what the sender "
@@ -400,7 +400,7 @@ def _shaper(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _application(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _application(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last, rest = history.last, _rest(history)
     unsent, unacked, cwnd = last.count("notsent"), last.count("unacked"), last.get("cwnd")
     idle_s = last.get("lastsnd")
@@ -420,7 +420,7 @@ def _application(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         weight, certain = rest * 0.8, True
     else:
         return
-    yield candidate(
+    yield finding(
         RootCause.APPLICATION,
         weight,
         sentence,
@@ -431,7 +431,7 @@ def _application(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     )
 
 
-def _small_writes(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _small_writes(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last, rest = history.last, _rest(history)
     mss, cwnd = last.get("mss"), last.get("cwnd")
     if not mss or not cwnd:
@@ -445,7 +445,7 @@ def _small_writes(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         return
     each = f"; its segments have {size:,.0f} bytes on average" if size < mss else ""
     weight = 0.9 if held else 0.3
-    yield candidate(
+    yield finding(
         RootCause.SMALL_WRITES,
         rest * weight,
         (
@@ -459,7 +459,7 @@ def _small_writes(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     )
 
 
-def _start(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _start(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last = history.last
     mss, cwnd = last.get("mss"), last.get("cwnd")
     if not last.has_options or not mss or not cwnd or last.get("ssthresh") is not None:
@@ -467,7 +467,7 @@ def _start(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
     busy = last.count("unacked") >= 0.8 * cwnd
     few = last.count("bytes_acked") < _SAMPLES_OF_A_START * cwnd * mss
     if busy and few and not history.growth("total_retrans"):
-        yield candidate(
+        yield finding(
             RootCause.START_UP,
             _rest(history) * 0.6,
             "It is still in slow start: no loss has set ssthresh yet, and the congestion window "
@@ -478,12 +478,12 @@ def _start(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _control(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _control(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last, rest = history.last, _rest(history)
     name = last.congestion
     evidence = chosen(facts, "delivery_bps", "pacing_bps", "cwnd_bytes", "rtt_s")
     if name in {"dctcp", "prague"} and last.has_timestamps and not last.has_ecn:
-        yield candidate(
+        yield finding(
             RootCause.NO_ECN,
             0.5,
             f"{name} needs ECN, and this connection has not agreed on it.",
@@ -493,7 +493,7 @@ def _control(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
             certain=True,
         )
     if name in MODEL_BASED and last.count("unacked"):
-        yield candidate(
+        yield finding(
             RootCause.MODEL,
             rest * 0.3,
             f"{name} sends at the rate that it measures, "
@@ -504,14 +504,14 @@ def _control(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _slow_reader(history: SocketHistory, facts: Facts) -> Iterator[Candidate]:
+def _slow_reader(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
     last = history.last
     used, size = last.get("skmem_r"), last.get("skmem_rb")
     unread = last.receive_queue_bytes or 0.0
     share = used / size if used and size else 0.0
     if share < 0.4 and not (size and unread >= 0.25 * size) and unread < 1e5:
         return
-    yield candidate(
+    yield finding(
         RootCause.RECEIVE_WINDOW,
         0.9,
         f"The program here reads too slowly: {unread:,.0f} bytes wait for it"

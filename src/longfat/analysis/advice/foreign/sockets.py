@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from longfat.analysis.advice.foreign.foreign_diagnosis import ForeignDiagnosis, ranked
-from longfat.analysis.advice.foreign.socket_findings import socket_candidates
+from longfat.analysis.advice.foreign.socket_findings import socket_findings
 from longfat.analysis.advice.foreign.socket_history import SocketHistory, socket_facts
 from longfat.analysis.advice.foreign.socket_text import SocketState
 from longfat.model.metric import Unit
@@ -28,7 +28,7 @@ def diagnose_socket(states: Sequence[SocketState], *, files: tuple[str, ...]) ->
     history = SocketHistory(states)
     last = history.last
     facts = socket_facts(history)
-    candidates = socket_candidates(history, facts)
+    findings = socket_findings(history, facts)
     count = f", {len(states)} times" if len(states) > 1 else ""
     role = "sends" if history.sends else "receives"
     title = f"a socket that {role}{f', {last.congestion}' if last.congestion else ''}{count}"
@@ -36,7 +36,7 @@ def diagnose_socket(states: Sequence[SocketState], *, files: tuple[str, ...]) ->
         files=files,
         flow=last.name,
         title=title,
-        candidates=ranked(candidates, to_learn=TO_LEARN),
+        findings=ranked(findings, to_learn=TO_LEARN),
         facts=tuple(facts),
         unknown=tuple(_unknown(history)),
         notes=tuple(_notes(history)),

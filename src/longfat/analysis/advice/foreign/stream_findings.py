@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Iterator
 
 from longfat.analysis.advice.facts import Fact, Facts
-from longfat.analysis.advice.foreign.foreign_diagnosis import Candidate, candidate, chosen
+from longfat.analysis.advice.foreign.foreign_diagnosis import chosen, finding
 from longfat.analysis.advice.foreign.remedies import PROBING, RECEIVE_BUFFER, SCALING
 from longfat.analysis.advice.foreign.stream_evidence import Side, StreamEvidence
-from longfat.analysis.advice.root_cause import RootCause
+from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 from longfat.theory import bdp
@@ -79,7 +79,7 @@ _WAITS = {
 }
 
 
-def stream_candidates(evidence: StreamEvidence, facts: Facts) -> list[Candidate]:
+def stream_findings(evidence: StreamEvidence, facts: Facts) -> list[Finding]:
     """Return the possible causes of what a connection shows.
 
     Args:
@@ -96,10 +96,10 @@ def _percent(share: float) -> str:
     return format_quantity(share, Unit.FRACTION)
 
 
-def _opening(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _opening(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     target = f"{evidence.receiver.address}:{evidence.receiver.port}"
     if evidence.is_refused:
-        yield candidate(
+        yield finding(
             RootCause.FIREWALL,
             0.8,
             f"The connection was refused: a reset answered the SYN to {target}. No program listens "
@@ -109,7 +109,7 @@ def _opening(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             certain=True,
         )
     elif evidence.has_syn == 1 and not evidence.is_answered:
-        yield candidate(
+        yield finding(
             RootCause.FIREWALL,
             0.7,
             f"Nothing answers the SYN to {target}: a firewall drops it, the host is down, or "
@@ -120,7 +120,7 @@ def _opening(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             certain=True,
         )
     elif not evidence.segments and evidence.is_answered and not evidence.resets:
-        yield candidate(
+        yield finding(
             RootCause.APPLICATION,
             0.6,
             "The connection is open, and neither end sends data in this capture.",
@@ -129,7 +129,7 @@ def _opening(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     share = evidence.share("window") + evidence.share("zero window")
     rtt_s = evidence.typical_rtt_s or evidence.rtt_s
     if evidence.side is not Side.SENDER and rtt_s and evidence.window_bytes:
@@ -149,7 +149,7 @@ def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         yield _no_scaling(evidence, share - closed, shown)
         share = closed
     if closed > 0.02 and closed >= 0.2 * share:
-        yield candidate(
+        yield finding(
             RootCause.RECEIVE_WINDOW,
             max(share, min(1.0, 0.3 + share)),
             f"The receiver's program reads too slowly: its window closed {evidence.zero_windows:,} "
@@ -160,7 +160,7 @@ def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             explains=True,
         )
     elif share:
-        yield candidate(
+        yield finding(
             RootCause.RECEIVE_WINDOW,
             share,
             f"The receive window limits: for {_percent(share)} of the time all that it allows "
@@ -172,14 +172,14 @@ def _windows(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _no_scaling(evidence: StreamEvidence, share: float, shown: tuple[Fact, ...]) -> Candidate:
+def _no_scaling(evidence: StreamEvidence, share: float, shown: tuple[Fact, ...]) -> Finding:
     rtt_s = evidence.typical_rtt_s or evidence.rtt_s
     most = (
         f", {format_quantity(bdp.throughput_bps(bdp.MAX_FIELD, rtt_s), Unit.BPS)} at this RTT"
         if rtt_s
         else ""
     )
-    return candidate(
+    return finding(
         RootCause.NO_WINDOW_SCALING,
         max(share, 0.5),
         "No window scaling was agreed in the SYN packets: at most 65,535 bytes can be in flight"
@@ -192,13 +192,13 @@ def _no_scaling(evidence: StreamEvidence, share: float, shown: tuple[Fact, ...])
     )
 
 
-def _black_hole(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _black_hole(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     if not evidence.repeats:
         return
     big = evidence.repeat_bytes
     if big < _MIN_BIG_BYTES or evidence.largest_acked >= 0.9 * min(big, evidence.segment_bytes):
         return
-    yield candidate(
+    yield finding(
         RootCause.MTU_BLACK_HOLE,
         0.95,
         f"A segment of {big:,} bytes was sent {evidence.repeats:,} times and never acknowledged, "
@@ -213,10 +213,10 @@ def _black_hole(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     )
 
 
-def _outage(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _outage(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     if evidence.outage_s < _MIN_OUTAGE_S:
         return
-    yield candidate(
+    yield finding(
         RootCause.OUTAGE,
         min(1.0, 0.5 + evidence.outage_s / evidence.duration_s),
         f"Nothing was acknowledged for {format_quantity(evidence.outage_s, Unit.SECONDS)} from "
@@ -229,10 +229,10 @@ def _outage(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     )
 
 
-def _timeouts(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _timeouts(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     share = evidence.share("timeout")
     if evidence.timeouts and share:
-        yield candidate(
+        yield finding(
             RootCause.TIMEOUTS,
             share,
             f"For {_percent(share)} of the time the sender waited for retransmission timeouts "
@@ -247,10 +247,10 @@ def _timeouts(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _application(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _application(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     share = evidence.share("idle")
     if share:
-        yield candidate(
+        yield finding(
             RootCause.APPLICATION,
             share,
             f"For {_percent(share)} of the time all data were acknowledged, and the sender's "
@@ -263,11 +263,11 @@ def _application(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _small_writes(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _small_writes(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     share = evidence.share("delayed ack")
     if evidence.delayed_acks >= 2 and share:
         each = evidence.waits["delayed ack"] / evidence.delayed_acks
-        yield candidate(
+        yield finding(
             RootCause.SMALL_WRITES,
             share,
             f"{evidence.delayed_acks:,} times a small segment waited for an acknowledgement that "
@@ -294,7 +294,7 @@ def _queue_s(evidence: StreamEvidence) -> float | None:
     return extra_s if extra_s >= _QUEUE_S and middle >= _QUEUE_RATIO * least else None
 
 
-def _queue(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _queue(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     extra_s = _queue_s(evidence)
     if extra_s is None:
         return
@@ -305,7 +305,7 @@ def _queue(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     )
     back_s = evidence.return_queue_s
     if back_s is not None and back_s >= 0.6 * extra_s:
-        yield candidate(
+        yield finding(
             RootCause.ACK_PATH,
             0.9 * share,
             f"Acknowledgements wait {format_quantity(back_s, Unit.SECONDS)} on the way back, by "
@@ -319,7 +319,7 @@ def _queue(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             certain=True,
         )
         return
-    yield candidate(
+    yield finding(
         RootCause.STANDING_QUEUE,
         0.85 * share,
         f"A link is full at {format_quantity(evidence.bps, Unit.BPS)} of payload, and its queue "
@@ -331,11 +331,11 @@ def _queue(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     )
 
 
-def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     again, share = evidence.retransmits, _network(evidence)
     late = evidence.late / max(evidence.segments, 1)
     if late >= _MANY_LATE and evidence.late > again:
-        yield candidate(
+        yield finding(
             RootCause.REORDERING,
             0.6 * share,
             f"{_percent(late)} of the segments ({evidence.late:,}) came out of order: packets "
@@ -354,7 +354,7 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         "out_of_order", "min_rtt_s", "median_rtt_s",
     )  # fmt: skip
     if evidence.spurious >= max(3, again // 2):
-        yield candidate(
+        yield finding(
             RootCause.REORDERING,
             0.85 * share,
             f"{evidence.spurious:,} of {again:,} retransmissions were unnecessary: the receiver "
@@ -375,7 +375,7 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     weight = share * (0.1 if again < 3 else 0.85 if ratio >= 1e-4 else 0.4)
     counted = f"{again:,} segments ({_percent(ratio)}) were sent again"
     if evidence.side is not Side.SENDER:
-        yield candidate(
+        yield finding(
             RootCause.POLICER if together >= _MOSTLY else RootCause.RANDOM_LOSS,
             min(weight, 0.5 * share),
             f"{counted}, mostly {'several in a row' if together >= _MOSTLY else 'single ones'}: a "
@@ -386,7 +386,7 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             evidence=shown,
         )
     elif rise is not None and rise >= _RISEN:
-        yield candidate(
+        yield finding(
             RootCause.SHORT_QUEUE,
             weight,
             f"{counted}, each time after the RTT had risen to {rise:.2g} times its least: a short "
@@ -396,7 +396,7 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             evidence=shown,
         )
     elif together >= _MOSTLY:
-        yield candidate(
+        yield finding(
             RootCause.POLICER,
             weight,
             f"{counted}, mostly several in a row, while the RTT stays flat: a policer, or a "
@@ -407,7 +407,7 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
             evidence=shown,
         )
     else:
-        yield candidate(
+        yield finding(
             RootCause.RANDOM_LOSS,
             weight,
             f"{counted}, one here and one there while the RTT stays flat: packets are lost at "
@@ -418,7 +418,7 @@ def _losses(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _constant(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _constant(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     """Find a rate that is constant, without losses, a queue or a window that limits."""
     rates, share = evidence.rates_bps, _network(evidence)
     if len(rates) < 5 or evidence.retransmits or share < 0.5 or _queue_s(evidence) is not None:
@@ -428,7 +428,7 @@ def _constant(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     if not mean or statistics.pstdev(middle) > _FLAT * mean:
         return
     at_sender = evidence.side is Side.SENDER
-    yield candidate(
+    yield finding(
         RootCause.SENDER_SHAPER if at_sender else RootCause.FULL_LINK,
         (0.5 if at_sender else 0.4) * share,
         f"A constant {format_quantity(mean, Unit.BPS)} of payload, without losses"
@@ -446,13 +446,13 @@ def _constant(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
     )  # fmt: skip
 
 
-def _start_up(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _start_up(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     rtt_s = evidence.typical_rtt_s or evidence.rtt_s
     if evidence.retransmits or not evidence.has_syn or not rtt_s or not evidence.duration_s:
         return
     trips = evidence.duration_s / rtt_s
     if 1 < trips < _MANY_RTTS and evidence.in_flight_bytes > 10 * evidence.segment_bytes:
-        yield candidate(
+        yield finding(
             RootCause.START_UP,
             0.6 * _network(evidence),
             f"It took only {trips:.2g} round trips, without a loss: most of that is slow start, in "
@@ -464,9 +464,9 @@ def _start_up(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
         )
 
 
-def _no_ecn(evidence: StreamEvidence, facts: Facts) -> Iterator[Candidate]:
+def _no_ecn(evidence: StreamEvidence, facts: Facts) -> Iterator[Finding]:
     if evidence.ecn_requested and evidence.has_syn == 2 and not evidence.ecn_agreed:
-        yield candidate(
+        yield finding(
             RootCause.NO_ECN,
             0.06,
             "The SYN requests ECN, and the answer does not agree to it.",
