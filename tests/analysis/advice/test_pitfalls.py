@@ -13,10 +13,12 @@ import pytest
 import yaml
 
 from longfat.analysis.advice.diagnosis import diagnose
+from longfat.analysis.advice.root_cause import RootCause
 from longfat.analysis.losses import Cause, losses
 from longfat.execution.runs import Run, load_run
 from longfat.study.labs import all_pitfalls
 from tests.command import longfat
+from tests.paths import REPOSITORY
 
 # TCP sends again what is not lost, or losses have no flow.
 UNBALANCED = {
@@ -57,6 +59,11 @@ PITFALLS = all_pitfalls()
 
 def test_each_pitfall_has_a_right_cause() -> None:
     assert list(EXPECTED) == list(PITFALLS)
+
+
+def test_the_guide_has_each_cause() -> None:
+    guide = (REPOSITORY / "docs/advice.md").read_text(encoding="utf-8")
+    assert [cause for cause in RootCause if cause not in guide] == []
 
 
 @pytest.fixture(scope="module", params=EXPECTED)
