@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _TCP, _UDP = 6, 17
 _ICMP = {1, 58}
+_PROTOCOLS = {0: "", _TCP: "tcp", _UDP: "udp", **dict.fromkeys(_ICMP, "icmp")}
 
 
 class Cause(StrEnum):
@@ -167,6 +168,7 @@ class Loss:
         qdisc: the qdisc that dropped them, with its handle; empty if none did.
         flow: the flow whose packets they were; empty if they were of none.
         is_backward: they were on the way from the flow's receiver to its sender.
+        protocol: their transport protocol: `tcp`, `udp`, `icmp`, or its number; empty for none.
         packets: their number; a GSO packet counts as its segments.
         size_bytes: their size with headers from the network's on, in bytes.
         first_s: when the first was dropped, in seconds after the traffic's start.
@@ -181,6 +183,7 @@ class Loss:
     qdisc: str
     flow: str
     is_backward: bool
+    protocol: str
     packets: int
     size_bytes: int
     first_s: float
@@ -257,7 +260,7 @@ def losses(run: Run, flow: str | None = None) -> tuple[Loss, ...]:
             continue
         key = (
             *(loss.node, loss.interface, loss.cause, loss.qdisc),
-            *(loss.flow, loss.is_backward, loss.reason, loss.function),
+            *(loss.flow, loss.is_backward, loss.protocol, loss.reason, loss.function),
         )
         sums[key] = _sum(sums[key], loss) if key in sums else loss
     return tuple(sorted(sums.values(), key=lambda entry: -entry.packets))
@@ -298,6 +301,7 @@ def _loss(
         qdisc=qdisc,
         flow=flow,
         is_backward=is_backward,
+        protocol=_PROTOCOLS.get(drop.transport, str(drop.transport)),
         packets=drop.packets,
         size_bytes=drop.size_bytes,
         first_s=drop.first_s,

@@ -1,7 +1,8 @@
-"""What hosts counted while traffic played, of what no dropped packet shows.
+"""What nodes counted while traffic played, of what no dropped packet shows.
 
-A connection that a full listen queue refuses leaves no dropped packet in Linux before 6.7, and a
-table of connections that is full drops as a rule of the firewall does. Sources: Linux,
+Bytes that interfaces sent show traffic of programs, whose rate nobody reports. A connection that a
+full listen queue refuses leaves no dropped packet in Linux before 6.7, and a table of connections
+that is full drops as a rule of the firewall does. Sources: Linux,
 Documentation/networking/snmp_counter.rst and nf_conntrack-sysctl.rst.
 """
 
@@ -25,6 +26,13 @@ _TCP_NAMES = ("ListenOverflows", "TCPTimeouts", "TCPSpuriousRTOs", "TCPDSACKRecv
 # With more nodes than these, reading all would take time that can be noticed.
 _MAX_NODES = 100
 
+SENT_BYTES = "sent bytes"
+"""The name of the count of what an interface sent, with Ethernet's header."""
+
+_DEVICES = "/proc/self/net/dev"
+_SENT = 8  # its column, behind the name and the eight of what was received
+_MIN_SENT_BYTES = 100_000
+
 CONNECTION_TABLE = "ConnectionTableFull"
 """The name of the count of a full table's entries at the end."""
 
@@ -42,21 +50,25 @@ class Counters:
         self._before = {name: self._read(name) for name in names}
 
     def growth(self) -> list[dict[str, Any]]:
-        """Return what was counted since: `node`, `name` and `count`, where it is not 0."""
+        """Return what was counted since: `node`, `interface`, `name` and `count`.
+
+        Counters that did not grow are left out, and interfaces that sent little.
+        """
         counts = []
         for node, before in self._before.items():
             with self._nodes.inside(node):
-                now = {**_tcp_counts(), CONNECTION_TABLE: _table_use()}
-            counts += [
-                {"node": node, "name": name, "count": count - before.get(name, 0)}
-                for name, count in now.items()
-                if count > before.get(name, 0)
-            ]
+                now = {**_counts(), ("", CONNECTION_TABLE): _table_use()}
+            for (interface, name), count in now.items():
+                grown = count - before.get((interface, name), 0)
+                if grown > (_MIN_SENT_BYTES if interface else 0):
+                    counts.append(
+                        {"node": node, "interface": interface, "name": name, "count": grown}
+                    )
         return counts
 
-    def _read(self, node: str) -> dict[str, int]:
+    def _read(self, node: str) -> dict[tuple[str, str], int]:
         with self._nodes.inside(node):
-            return _tcp_counts()
+            return _counts()
 
 
 def counted_nodes(flows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
@@ -70,6 +82,18 @@ def counted_nodes(flows: Sequence[dict[str, Any]], names: Sequence[str]) -> list
         return list(names)
     ends = {process["host"] for flow in flows for process in flow["processes"]}
     return [name for name in names if name in ends and name != ROOT_NAMESPACE]
+
+
+def _counts() -> dict[tuple[str, str], int]:
+    """Return counters by interface, empty for the node itself, and name."""
+    own = {("", name): count for name, count in _tcp_counts().items()}
+    return {**own, **{(name, SENT_BYTES): count for name, count in _sent_bytes().items()}}
+
+
+def _sent_bytes() -> dict[str, int]:
+    with open(_DEVICES, encoding="ascii", errors="replace") as file:
+        lines = [line.rpartition(":") for line in file.readlines()[2:]]
+    return {name.strip(): int(values.split()[_SENT]) for name, _, values in lines}
 
 
 def _tcp_counts() -> dict[str, int]:

@@ -388,7 +388,7 @@ def collect_evidence(run: Run, flow: Flow) -> FlowEvidence:
         link_use=use.share(start_s, end_s, mss_bytes=mss_bytes) if known else None,
         rivals=use.rivals,
         others=flows_across(run, flow, slowest.interface) if slowest else (),
-        unknown_load_bps=0.0,
+        unknown_load_bps=use.unknown_bps(start_s, end_s, mss_bytes=mss_bytes) if known else 0.0,
         back=way_back(run, flow, goodput_bps=goodput_bps, mss_bytes=mss_bytes),
         losses=forward,
         back_losses=tuple(loss for loss in lost if loss.cause.is_loss and loss.is_backward),

@@ -41,6 +41,12 @@ HEADERS_BYTES = 66
 """Ethernet, IPv4, and TCP with timestamps, around each segment."""
 
 
+# What an interface sent beyond known flows is other traffic from this share on: headers, ACKs and
+# packets that were lost behind it are in its counter.
+_UNREPORTED = 0.05
+_MSS_BYTES = 1448
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """A count that only grows, known at some times and between them drawn straight.
@@ -165,6 +171,7 @@ class LinkUse:
         self._own = received_curve(run, flow)
         self._others: list[Curve] = []
         self._carried: Curve | None = None
+        self._unknown: Curve | None = None
         if slowest is None:
             return
         others = [
@@ -183,11 +190,35 @@ class LinkUse:
             and _meet(run, flow, other)
             and _crosses(run, other, slowest.interface)
         ]
+        self._unknown = self._unreported(run, flow, slowest.interface)
+        if self._unknown is not None:
+            self._others.append(self._unknown)
         table = queue_table(run, slowest.interface)
         if table is not None and table.num_rows > 1:
             self._carried = Curve(
                 tuple(table["time_s"].to_pylist()), tuple(table["sent_bytes"].to_pylist())
             )
+
+    def _unreported(self, run: Run, flow: Flow, interface: str) -> Curve | None:
+        """Return the load of flows that report no rate, by what the interface sent in all."""
+        flows = [
+            other
+            for other in run.case.flows
+            if other.name != flow.name
+            and not isinstance(other, (Bulk, Cbr))
+            and _crosses(run, other, interface)
+        ]
+        counts = [each.count for each in run.counts if each.interface == interface]
+        if not flows or not counts:
+            return None
+        curves = (self._own, *self._others)
+        known = sum(curve.between(-math.inf, math.inf) for curve in curves)
+        unknown = counts[0] / (1 + HEADERS_BYTES / _MSS_BYTES) - known
+        if unknown < _UNREPORTED * counts[0]:
+            return None
+        times = [run.flow_times[other.name] for other in flows]
+        begin_s, end_s = min(each.start_s for each in times), max(each.end_s for each in times)
+        return Curve((begin_s, end_s), (0.0, unknown))
 
     def between(self, start_s: float, end_s: float, *, mss_bytes: float) -> Link:
         """Return the link's activity in an interval.
@@ -225,6 +256,26 @@ class LinkUse:
             wire = payload * (1 + HEADERS_BYTES / mss_bytes)
         room = self._room(start_s, end_s)
         return wire * 8 / room if room else 0.0
+
+    def unknown_bps(self, start_s: float, end_s: float, *, mss_bytes: float) -> float:
+        """Return the load of flows that report no rate, by a queue probe or the link's counter.
+
+        Args:
+            start_s: the start of the time, in seconds after the traffic's start.
+            end_s: its end.
+            mss_bytes: the payload of a segment.
+        """
+        if end_s <= start_s:
+            return 0.0
+        if self._carried is None:
+            if self._unknown is None:
+                return 0.0
+            return self._unknown.between(start_s, end_s) * 8 / (end_s - start_s)
+        curves = [curve for curve in (self._own, *self._others) if curve is not self._unknown]
+        payload = sum(curve.between(start_s, end_s) for curve in curves)
+        known = payload * (1 + HEADERS_BYTES / mss_bytes)
+        unknown = self._carried.between(start_s, end_s) - known
+        return max(0.0, unknown * 8 / (end_s - start_s))
 
     def _room(self, start_s: float, end_s: float) -> float:
         """Return how many bits the link could carry in a stretch of time."""

@@ -58,11 +58,13 @@ class NodeCount:
 
     Attributes:
         node: the node.
-        name: the counter, such as `ListenOverflows` of Linux's TcpExt.
+        interface: the interface that it is of; empty for the node itself.
+        name: the counter, such as `ListenOverflows` of Linux's TcpExt, or `sent bytes`.
         count: by how much it grew.
     """
 
     node: str
+    interface: str
     name: str
     count: int
 

@@ -11,7 +11,7 @@ from longfat.analysis.advice.recommendation import Line, Recommendation, bbr_lin
 from longfat.analysis.advice.root_cause import Finding, RootCause
 from longfat.model.flow_path import idle_rtt
 from longfat.model.metric import Unit
-from longfat.model.traffic import Bulk, Cbr
+from longfat.model.traffic import Bulk, Cbr, Program
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.model.units import format_quantity
 
@@ -124,8 +124,8 @@ def _unyielding(evidence: FlowEvidence) -> _Unyielding | None:
             continue
         names.append(other.name)
         total_bps += sent_bps
-    if evidence.unknown_load_bps:
-        programs = [other.name for other in evidence.others if other.tool == "program"]
+    if evidence.unknown_load_bps >= _UNYIELDING * rate_bps:
+        programs = [other.name for other in evidence.others if isinstance(other, Program)]
         names += programs or ["traffic of no flow"]
         total_bps += evidence.unknown_load_bps
     if not names or total_bps < max(_UNYIELDING * rate_bps, own / 2):
