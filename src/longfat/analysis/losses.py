@@ -132,6 +132,7 @@ _CAUSES = {reason: cause for cause, reasons in _REASONS.items() for reason in re
 # Where the kernel gives no reason, its function that drops.
 _FUNCTIONS = {
     **dict.fromkeys(MANAGING_FUNCTIONS, Cause.QUEUE_MANAGEMENT),
+    **dict.fromkeys(("ip_error", "ip6_pkt_drop", "dst_discard_out"), Cause.NO_ROUTE),
     "__rtnl_unlock": Cause.INTERFACE_DOWN,
     "wire_reset": Cause.INTERFACE_DOWN,
     "br_handle_frame_finish": Cause.INTERFACE_DOWN,
@@ -399,7 +400,8 @@ class _Surroundings:
         source, target = self._hosts.get(drop.source), self._hosts.get(drop.target)
         if source is None or target is None:
             return "", False
-        for flow in self._flows.get(frozenset((source, target)), ()):
+        flows = self._flows.get(frozenset((source, target)), [])
+        for flow in flows:
             port = self._ports[flow.name]
             if drop.transport in (_TCP, _UDP):
                 if port not in (drop.source_port, drop.target_port):
@@ -408,4 +410,8 @@ class _Surroundings:
                 continue
             sender, _ = sender_and_receiver(flow)
             return flow.name, source != sender
+        programs = [flow for flow in flows if isinstance(flow, Program)]
+        if len(programs) == 1 and drop.transport in (_TCP, _UDP):
+            # A program may use other ports than the one that its server is known by.
+            return programs[0].name, source != sender_and_receiver(programs[0])[0]
         return "", False
