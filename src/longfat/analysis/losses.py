@@ -20,7 +20,7 @@ from longfat.guest.drops import MANAGING_FUNCTIONS, is_below_netem, is_of_qdisc
 from longfat.model.flow_path import sender_and_receiver
 from longfat.model.flow_path.installed import last_snapshot
 from longfat.model.network.routing import target_addresses
-from longfat.model.traffic import Program
+from longfat.model.traffic import Ping, Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -404,9 +404,9 @@ class _Surroundings:
         for flow in flows:
             port = self._ports[flow.name]
             if drop.transport in (_TCP, _UDP):
-                if port not in (drop.source_port, drop.target_port):
+                if isinstance(flow, Ping) or port not in (drop.source_port, drop.target_port):
                     continue
-            elif drop.transport not in _ICMP or flow.tool != "ping":
+            elif drop.transport not in _ICMP or not isinstance(flow, Ping):
                 continue
             sender, _ = sender_and_receiver(flow)
             return flow.name, source != sender

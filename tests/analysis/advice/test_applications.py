@@ -129,6 +129,6 @@ def test_the_bdp_is_that_of_the_rate_while_data_flowed(
     assert bdp["after"].value == pytest.approx(5_000)
     assert bdp["across"].value == pytest.approx(15_000, rel=0.05)
     assert re.search(r"rate: [56]\.\d+ Mbit/s on average", bdp["across"].text)
-    assert "with 2.00 Mbit/s, was full" in found["after"].verdict
+    assert "where the link carries 2.00 Mbit/s, and after had" in found["after"].verdict
     assert re.search(r"with [56]\.\d+ Mbit/s on average, was full", found["across"].verdict)
     assert "more than s1-eth2 carries (2.00 Mbit/s with headers)" in found["call"].verdict

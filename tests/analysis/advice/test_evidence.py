@@ -87,7 +87,7 @@ def test_streams_are_told_apart() -> None:
 
 
 def test_a_silence_with_data_in_flight_is_a_wait_for_a_timeout() -> None:
-    rows = table(*((0.1 + i / 100, 0.1 + i / 100, 1_000 if i < 20 else 2_000) for i in range(40)))
+    rows = table(*((0.1 + i / 100, 0.1 + i / 100, 10_000 if i < 20 else 20_000) for i in range(40)))
     rows = rows.set_column(
         rows.schema.get_field_index("in_flight_packets"),
         "in_flight_packets",

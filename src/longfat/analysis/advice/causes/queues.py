@@ -142,8 +142,8 @@ def _unresponsive(evidence: FlowEvidence, rivals: _Unyielding, *, share: float) 
         share=share,
         sentence=f"Traffic that does not yield takes the link{at}: {rivals.names} "
         f"{'send' if ' and ' in rivals.names else 'sends'} "
-        f"{format_quantity(rivals.rate_bps, Unit.BPS)} of {evidence.rate_text} whatever is lost, "
-        f"and {evidence.flow.name} had {own}.",
+        f"{format_quantity(rivals.rate_bps, Unit.BPS)} whatever is lost, where the link carries "
+        f"{evidence.rate_text}, and {evidence.flow.name} had {own}.",
         remedy=Recommendation(
             words="A queue for each flow (fq_codel, cake, or classes with a rate each) at "
             f"{slowest.interface if slowest else 'the bottleneck'} gives every flow its share; "
