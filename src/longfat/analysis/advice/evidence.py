@@ -200,7 +200,8 @@ def _thin(readings: list[Reading]) -> tuple[Reading, ...]:
             skipped = 0
     last = readings[-1]
     # The last sample is off the grid, and a rate over microseconds is meaningless.
-    if len(kept) > 1 and last.time_s - kept[-1].time_s < _MIN_PART * STEP_S:
+    is_near = last.time_s - kept[-1].time_s < _MIN_PART * STEP_S
+    if len(kept) > 1 and is_near and not kept[-1].timed_out:
         kept.pop()
     return (*kept, last)
 
