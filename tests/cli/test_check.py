@@ -118,6 +118,17 @@ def test_lines_that_do_something_else_than_they_say_are_warnings(tmp_path: Path)
     assert "longfat: net.yaml:8:9: setup[0].h1: warning: `delay 20`" in done.stderr
 
 
+def test_a_run_warns_of_its_own_cases(tmp_path: Path) -> None:
+    setup = "setup:\n  - h1: tc qdisc replace dev h1-eth0 root netem delay 20\n"
+    cases = "cases:\n  plain:\n  delayed:\n    setup: [h1: tc qdisc replace dev h1-eth0 root netem"
+    text = TYPED.replace(setup, "").replace(", qdisc: pie target 5", "") + f"{cases} delay 20]\n"
+    (tmp_path / "net.yaml").write_text(text)
+    for case, has_warning in (("plain", False), ("delayed", True)):
+        done = longfat("run", "net.yaml", "--no-report", "--case", case, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert ("warning: `delay 20`" in done.stderr) is has_warning
+
+
 def test_a_pipe_is_read_and_what_is_no_text_is_one_line(tmp_path: Path) -> None:
     piped = subprocess.run(
         [LONGFAT, "check", "/dev/stdin"],

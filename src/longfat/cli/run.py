@@ -124,7 +124,7 @@ def run(
     ]
     check_names([study for _, study in found], names)
     for _, study in found:
-        for warning in setting_warnings_of(study):
+        for warning in setting_warnings_of(study, names):
             where = f"{warning.place}: " if warning.place else ""
             _print_message(f"longfat: {where}warning: {warning.message}")
     parts = make_parts(

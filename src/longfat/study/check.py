@@ -134,13 +134,18 @@ def _separate_parts(network: Network, *, name: str, text: str) -> tuple[Finding,
     )
 
 
-def setting_warnings_of(study: Study) -> list[InputError]:
+def setting_warnings_of(study: Study, names: Collection[str] = ()) -> list[InputError]:
     """Return the settings and typed lines of a study that do not do what they say, each once.
 
     Of a study with many cases, the first `_MAX_CASES` are examined.
+
+    Args:
+        study: the study.
+        names: the cases that matter; empty for all.
     """
     errors: dict[tuple[str, str], InputError] = {}
-    for planned in itertools.islice(study.cases.values(), _MAX_CASES):
+    cases = (planned for name, planned in study.cases.items() if not names or name in names)
+    for planned in itertools.islice(cases, _MAX_CASES):
         for finding in lint_case(planned.case):
             where = _place_of(planned, finding.origin)
             # What differs from case to case in its numbers only is reported once for a line.
