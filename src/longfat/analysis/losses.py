@@ -8,6 +8,7 @@ on, drops of qdiscs get the qdisc, and addresses and ports get the flow.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
@@ -391,6 +392,7 @@ class _Surroundings:
         self.nodes_with_full_table = {
             each.node for each in run.counts if each.name == CONNECTION_TABLE
         }
+        self._times = run.flow_times
         self._flows: Mapping[frozenset[str], list[Flow]] = defaultdict(list)
         for flow in run.case.flows:
             self._flows[frozenset((flow.source, flow.target))].append(flow)
@@ -401,17 +403,26 @@ class _Surroundings:
         if source is None or target is None:
             return "", False
         flows = self._flows.get(frozenset((source, target)), [])
-        for flow in flows:
-            port = self._ports[flow.name]
-            if drop.transport in (_TCP, _UDP):
-                if isinstance(flow, Ping) or port not in (drop.source_port, drop.target_port):
-                    continue
-            elif drop.transport not in _ICMP or not isinstance(flow, Ping):
-                continue
-            sender, _ = sender_and_receiver(flow)
-            return flow.name, source != sender
-        programs = [flow for flow in flows if isinstance(flow, Program)]
-        if len(programs) == 1 and drop.transport in (_TCP, _UDP):
+        if drop.transport in (_TCP, _UDP):
+            ends = {(source, drop.source_port), (target, drop.target_port)}
+            own = [
+                flow
+                for flow in flows
+                if not isinstance(flow, Ping) and (flow.target, self._ports[flow.name]) in ends
+            ]
             # A program may use other ports than the one that its server is known by.
-            return programs[0].name, source != sender_and_receiver(programs[0])[0]
-        return "", False
+            own = own or [flow for flow in flows if isinstance(flow, Program)]
+        else:
+            is_icmp = drop.transport in _ICMP
+            own = [flow for flow in flows if is_icmp and isinstance(flow, Ping)]
+        if not own:
+            return "", False
+        flow = max(own, key=lambda each: self._shared_s(each, drop))
+        return flow.name, source != sender_and_receiver(flow)[0]
+
+    def _shared_s(self, flow: Flow, drop: PacketDrop) -> float:
+        """Return how much of the time of some drops a flow ran, in seconds; else negative."""
+        time = self._times.get(flow.name)
+        if time is None:
+            return -math.inf
+        return min(time.end_s, drop.last_s) - max(time.start_s, drop.first_s)
