@@ -76,10 +76,11 @@ SUBJECTS: Mapping[str, tuple[tuple[types.ModuleType, str], ...]] = {
         (job, "JobInfo"),
         (jobs, "JobEvent"),
     ),
-    "Saved runs (/api/runs, /api/diagnosis)": (
+    "Saved runs (/api/runs, /api/diagnosis, /api/losses)": (
         (saved_runs, "RunResult RunEntry"),
         (views, "SetupLine StudyValue Advice"),
         (runs, "RunDiagnosis"),
+        (runs, "RunLoss"),
     ),
     "Captures and their decoded packets (/api/captures, /api/packets, ...)": (
         (packets, "SavedCapture PacketPlace PacketText"),

@@ -124,6 +124,11 @@ def _look_at_runs(client: TestClient, paths: list[str]) -> None:
     assert told["flow"] == "bulk"
     assert told["advice"]["verdict"].endswith(".")
     assert told["advice"]["notes"]
+    losses = client.get("/api/losses", params={"run": paths[0]}).json()
+    assert losses[0]["packets"] > 1
+    assert losses[0]["place"] == "s1-eth2"
+    assert losses[0]["flow"] == "bulk"
+    assert losses[0]["cause"].startswith("queue full (wire ")
     shared = client.get("/api/share", params={"runs": paths})
     assert shared.headers["content-disposition"] == 'attachment; filename="mine.html"'
     assert "it has the delay" in shared.text  # the claims of the study that they are runs of

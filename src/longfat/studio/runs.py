@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from longfat.analysis.advice.diagnosis import diagnose
+from longfat.analysis.losses import losses
 from longfat.analysis.verdict import evaluate
 from longfat.errors import InputError
 from longfat.model.host_root import HostRoot
@@ -47,7 +48,7 @@ from longfat.study.text import ANY, LANGUAGES, LanguageChoice, StudyText, text_f
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from starlette.requests import Request
 
@@ -231,10 +232,6 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         paths = asked_names(request, "runs")
         return JSONResponse(await run_in_threadpool(_figures, workspace, paths))
 
-    async def diagnosis(request: Request) -> Response:
-        (path, *_) = asked_names(request, "run")
-        return JSONResponse(await run_in_threadpool(_diagnoses, workspace, path))
-
     async def share(request: Request) -> Response:
         paths = asked_names(request, "runs")
         language = asked_language(request)
@@ -272,7 +269,8 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         Route("/api/recording-series", recording_series, methods=["GET"]),
         Route("/api/run-study", study, methods=["GET"]),
         Route("/api/panels", panels, methods=["GET"]),
-        Route("/api/diagnosis", diagnosis, methods=["GET"]),
+        Route("/api/diagnosis", _of_run(_diagnoses, workspace), methods=["GET"]),
+        Route("/api/losses", _of_run(_losses, workspace), methods=["GET"]),
         Route("/api/share", share, methods=["GET"]),
         Route("/api/report/{path:path}", report, methods=["GET"]),
     ]
@@ -337,6 +335,18 @@ def _recording(workspace: Workspace, path: str) -> tuple[RecordingInfo, Callable
         return found.to_json(kept=path), found.series
 
 
+def _of_run(
+    read: Callable[[Workspace, str], Any], workspace: Workspace
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of what is read of one run, which the query `run` names."""
+
+    async def endpoint(request: Request) -> Response:
+        (path, *_) = asked_names(request, "run")
+        return JSONResponse(await run_in_threadpool(read, workspace, path))
+
+    return endpoint
+
+
 class RunDiagnosis(TypedDict):
     """What limited a flow of a run.
 
@@ -354,6 +364,47 @@ def _diagnoses(workspace: Workspace, path: str) -> list[RunDiagnosis]:
     with workspace.relative_paths():
         found = diagnose(load_saved(workspace, path))
     return [{"flow": one.flow, "advice": advice_of(one)} for one in found]
+
+
+class RunLoss(TypedDict):
+    """Packets that a run lost at one place, for one cause, of one flow.
+
+    Attributes:
+        packets: their number.
+        place: the interface or node that dropped them.
+        cause: why, with the qdisc that did.
+        meaning: what the cause means.
+        flow: the flow, and its direction.
+        first_s: when the first was dropped, in seconds after the traffic's start.
+        last_s: when the last was dropped, likewise.
+    """
+
+    packets: int
+    place: str
+    cause: str
+    meaning: str
+    flow: str
+    first_s: float
+    last_s: float
+
+
+def _losses(workspace: Workspace, path: str) -> list[RunLoss]:
+    """Return where a run lost packets, the most first."""
+    with workspace.relative_paths():
+        run = load_saved(workspace, path)
+        return [
+            {
+                "packets": loss.packets,
+                "place": loss.place,
+                "cause": loss.cause_text,
+                "meaning": loss.explanation,
+                "flow": loss.way,
+                "first_s": max(loss.first_s, 0.0),
+                "last_s": max(loss.last_s, 0.0),
+            }
+            for loss in losses(run)
+            if loss.cause.is_loss
+        ]
 
 
 def _shared(

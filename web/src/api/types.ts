@@ -638,7 +638,7 @@ export interface JobEvent {
 }
 
 // --------------------------------------------------------------------------------
-// Saved runs (/api/runs, /api/diagnosis)
+// Saved runs (/api/runs, /api/diagnosis, /api/losses)
 
 /** A metric of a run, human-readable. */
 export interface RunResult {
@@ -706,6 +706,24 @@ export interface RunDiagnosis {
   flow: string;
   /** What limited it. */
   advice: Advice;
+}
+
+/** Packets that a run lost at one place, for one cause, of one flow. */
+export interface RunLoss {
+  /** Their number. */
+  packets: number;
+  /** The interface or node that dropped them. */
+  place: string;
+  /** Why, with the qdisc that did. */
+  cause: string;
+  /** What the cause means. */
+  meaning: string;
+  /** The flow, and its direction. */
+  flow: string;
+  /** When the first was dropped, in seconds after the traffic's start. */
+  first_s: number;
+  /** When the last was dropped, likewise. */
+  last_s: number;
 }
 
 // --------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-/** Details of the chosen runs: metrics side by side, curves in common charts, and what limited each flow. */
+/** Details of the chosen runs: metrics side by side, common charts, what limited flows, and losses. */
 
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 
 import { getJson, errorMessage } from "../api/client";
-import type { RunDiagnosis, RunEntry } from "../api/types";
+import type { RunDiagnosis, RunEntry, RunLoss } from "../api/types";
 import { RunPanels } from "../charts/RunPanels";
 import { languageQuery } from "../labs/LanguageSelect";
 import { AdviceBox } from "../live/AdviceBox";
@@ -13,6 +13,9 @@ import { sideBySide } from "./filter";
 
 /** The maximum number of runs on one timeline. */
 const MAX_AT_ONCE = 6;
+
+/** The maximum number of rows of a table of losses. */
+const MAX_LOSSES = 20;
 
 export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
   const query = runs.map((run) => `runs=${encodeURIComponent(run.path)}`).join("&");
@@ -79,6 +82,9 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
       {runs.map((run) => (
         <Diagnosis key={run.path} run={run} label={runs.length === 1 ? "" : labelOf(run, runs)} />
       ))}
+      {runs.map((run) => (
+        <Losses key={run.path} run={run} label={runs.length === 1 ? "" : labelOf(run, runs)} />
+      ))}
     </aside>
   );
 }
@@ -128,35 +134,107 @@ function labelOf(run: RunEntry, among: readonly RunEntry[]): string {
     : `${name}, seed ${run.seed}`;
 }
 
-function Diagnosis({ run, label }: { run: RunEntry; label: string }) {
-  const [found, setFound] = useState<RunDiagnosis[] | null>(null);
+/** A part of a run's details that is read when it is opened. */
+function Details<T>({
+  title,
+  url,
+  children,
+}: {
+  title: string;
+  url: string;
+  children: (list: readonly T[]) => ReactNode;
+}) {
+  const [found, setFound] = useState<readonly T[] | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [opened, setOpened] = useState(false);
 
   useEffect(() => {
     if (!opened) return undefined;
     let current = true;
-    getJson<RunDiagnosis[]>(`/api/diagnosis?run=${encodeURIComponent(run.path)}`).then(
+    getJson<T[]>(url).then(
       (list) => current && setFound(list),
       (error: unknown) => current && setFailure(errorMessage(error)),
     );
     return () => {
       current = false;
     };
-  }, [opened, run.path]);
+  }, [opened, url]);
 
   return (
     <details className="diagnosis" onToggle={(event) => event.currentTarget.open && setOpened(true)}>
-      <summary>What limited it{label === "" ? "" : `: ${label}`}</summary>
+      <summary>{title}</summary>
       {failure !== null && <p role="alert">{failure}</p>}
       {opened && found === null && failure === null && <p role="status">Reading the run…</p>}
-      {found?.length === 0 && <p>The run has no flow that can be diagnosed.</p>}
-      {found?.map(({ flow, advice }) => (
+      {found !== null && children(found)}
+    </details>
+  );
+}
+
+/** Where a run lost packets, as the kernel counted them. */
+function Losses({ run, label }: { run: RunEntry; label: string }) {
+  return (
+    <Details<RunLoss>
+      title={`Where packets were lost${label === "" ? "" : `: ${label}`}`}
+      url={`/api/losses?run=${encodeURIComponent(run.path)}`}
+    >
+      {(losses) =>
+        losses.length === 0 ? (
+          <p>No packet was lost while the traffic played.</p>
+        ) : (
+          <div className="value-table">
+            <table className="plain-table">
+              <thead>
+                <tr>
+                  <th>Packets</th>
+                  <th>At</th>
+                  <th>Cause</th>
+                  <th>Flow</th>
+                  <th>Time</th>
+                </tr>
+              </thead>
+              <tbody>
+                {losses.slice(0, MAX_LOSSES).map((loss, index) => (
+                  <tr key={index}>
+                    <td>{loss.packets.toLocaleString("en")}</td>
+                    <td>{loss.place}</td>
+                    <td title={loss.meaning}>{loss.cause}</td>
+                    <td>{loss.flow}</td>
+                    <td>
+                      {loss.first_s.toFixed(2)}–{loss.last_s.toFixed(2)} s
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            {losses.length > MAX_LOSSES && (
+              <p>
+                And {losses.length - MAX_LOSSES} more: <code>longfat losses {run.path}</code>
+              </p>
+            )}
+          </div>
+        )
+      }
+    </Details>
+  );
+}
+
+function Diagnosis({ run, label }: { run: RunEntry; label: string }) {
+  return (
+    <Details<RunDiagnosis>
+      title={`What limited it${label === "" ? "" : `: ${label}`}`}
+      url={`/api/diagnosis?run=${encodeURIComponent(run.path)}`}
+    >
+      {(found) => (
+        <>
+      {found.length === 0 && <p>The run has no flow that can be diagnosed.</p>}
+      {found.map(({ flow, advice }) => (
         <section key={flow}>
           <h3>{flow}</h3>
           <AdviceBox advice={advice} />
         </section>
       ))}
-    </details>
+        </>
+      )}
+    </Details>
   );
 }
