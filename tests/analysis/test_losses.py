@@ -145,7 +145,7 @@ def test_the_command(runs: Path) -> None:
         (
             "burst",
             RootCause.TINY_BURST,
-            "the packet is larger than tbf's `burst`, so it never fits.",
+            "were lost, since they are larger than the bucket of tbf (`burst`) and never fit.",
             "The `burst` of tbf 1: must be at least a frame",
         ),
     ],

@@ -207,6 +207,17 @@ _SENTENCES = {
     "and without a queue that would delay them first, so {congestion} does not settle.",
     RootCause.MTU_BLACK_HOLE: "Full-size packets of {name} do not get through: {lost} were larger "
     "than the next link's MTU, and no ICMP message came back.",
+    RootCause.FIREWALL: "A rule of the firewall drops packets of {name}: {lost} were lost, "
+    "{share} of all.",
+    RootCause.ROUTING_LOOP: "{lost} were lost, since their TTL was used up, as in a loop of "
+    "routes.",
+    RootCause.NO_ROUTE: "{lost} were lost, since there is no route to their destination.",
+    RootCause.NOT_FORWARDED: "{lost} were lost, since that host does not forward.",
+    RootCause.TINY_BURST: "{lost} were lost, since they are larger than the bucket of tbf "
+    "(`burst`) and never fit.",
+    RootCause.TINY_LIMIT: "{lost} were lost, since they are larger than the queue's `limit` and "
+    "never fit.",
+    RootCause.CONNECTION_TABLE: "The table of connections is full: {lost} were lost for that.",
     RootCause.SHORT_QUEUE: "The queue is too short: {lost} were lost ({share} of all) as it was "
     "full, and {congestion} cuts its window before the path is full.",
     RootCause.START_UP: "Slow start overran the queue: {lost} were lost, and the window of "

@@ -159,16 +159,21 @@ def fair_queue_line(run: Run, node: str, name: str) -> Line | None:
 
 
 def _leaf_class(interface: InstalledInterface) -> str | None:
-    """Return the class in which the packets of an interface wait, if there is one, and plain."""
-    shapers = [each for each in interface.qdiscs if each.kind in _ONE_CLASS and each.rate_bps]
-    parents = [f"{each.handle}1" for each in shapers]
+    """Return the class in which packets wait for the least rate, if its queue is a plain one."""
     inner = {each.parent for each in interface.classes}
-    parents += [
-        each.handle
-        for each in interface.classes
-        if each.kind in _CLASSES and each.handle not in inner
+    limits = [
+        (each.rate_bps, f"{each.handle}1")
+        for each in interface.qdiscs
+        if each.kind in _ONE_CLASS and each.rate_bps
     ]
-    if len(parents) != 1:
+    leaves = [each for each in interface.classes if each.handle not in inner]
+    limits += [
+        (rate_bps, each.handle)
+        for each in leaves
+        if each.kind in _CLASSES and (rate_bps := each.ceil_bps or each.rate_bps)
+    ]
+    if not limits or len(leaves) > 1:
         return None
-    below = [each for each in interface.qdiscs if each.parent == parents[0]]
-    return parents[0] if all(each.kind in _PLAIN for each in below) else None
+    _, parent = min(limits)
+    below = [each for each in interface.qdiscs if each.parent == parent]
+    return parent if all(each.kind in _PLAIN for each in below) else None
