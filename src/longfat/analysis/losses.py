@@ -289,7 +289,8 @@ def _loss(
     if is_of_qdisc(drop.reason, drop.function):
         dropping = _dropping(
             [each for each in qdiscs if (each.node, each.interface) == (drop.node, drop.interface)],
-            is_below_netem=is_below_netem(drop.reason, drop.function),
+            is_below_netem=is_below_netem(drop.reason, drop.function)
+            or drop.function in MANAGING_FUNCTIONS,
         )
         qdisc = ", ".join(f"{each.kind} {each.handle}" for each in dropping)
         interface = installed.interface(drop.node, drop.interface) if installed else None
