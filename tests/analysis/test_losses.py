@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from longfat.analysis.advice.diagnosis import diagnose
+from longfat.analysis.advice.remedied import compare, remedied_case
 from longfat.analysis.advice.root_cause import RootCause
 from longfat.analysis.losses import _CAUSES, Cause, Loss, losses
 from longfat.common.decoding import decode
 from longfat.errors import InputError
+from longfat.execution import run_case
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.packet_drops import PacketDrop
 from tests.command import longfat
@@ -161,13 +163,19 @@ def test_a_diagnosis_says_where_packets_were_lost_and_what_helps(
 
 
 def test_what_is_recommended_for_a_black_hole_helps(runs: Path) -> None:
-    (found,) = diagnose(played(runs, "mtu"), "bulk")
-    assert [line.text for line in found.recommendation.lines] == [
+    run = played(runs, "mtu")
+    (found,) = diagnose(run, "bulk")
+    assert [line.node for line in found.recommendation.lines] == ["r1"] * 3
+    assert [line.text for line in found.recommendation.alternatives] == [
         "sysctl -w net.ipv4.tcp_mtu_probing=1"
     ]
-    assert played(runs, "mtu").metrics.get("bulk.receiver_bps", 0) < 1e6
+    assert run.metrics.get("bulk.receiver_bps", 0) < 1e6
     # The link carries 50 Mbit/s; the first seconds go by in timeouts, on 7.2 more than on 6.1.
     assert played(runs, "mtu-probed").metrics["bulk.receiver_bps"] > 10e6
+    again = run_case(remedied_case(run, found), name="clamped", out=runs)
+    checked = compare(run, again, found)
+    assert checked.good
+    assert again.metrics["bulk.receiver_bps"] > 40e6
 
 
 def test_a_flow_that_is_not_there(runs: Path) -> None:

@@ -67,8 +67,8 @@ _ADVICE = {
     RootCause.FIREWALL: "A rule of the firewall at {node} drops them: `nft list ruleset` there "
     "shows which.",
     RootCause.MTU_BLACK_HOLE: "Let ICMP pass at {node} (destination unreachable, fragmentation "
-    "needed; packet too big of ICMPv6), lower the MSS there (`nft add rule ... tcp option maxseg "
-    "size set rt mtu`), or let the sender look for the size that fits.",
+    "needed; packet too big of ICMPv6), lower the MSS in SYN packets there, or let the sender look "
+    "for the size that fits.",
     RootCause.ROUTING_LOOP: "The TTL was used up: follow the routes from {node} on (`ip route "
     "get`, `traceroute`); two routers send the packets to each other.",
     RootCause.NO_ROUTE: "Give {node} a route to the destination: `ip route get ADDRESS` there "
@@ -257,12 +257,7 @@ def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recomm
         case RootCause.POLICER:
             return _shape_below(evidence)
         case RootCause.MTU_BLACK_HOLE:
-            line = Line(
-                node=evidence.sender,
-                text="sysctl -w net.ipv4.tcp_mtu_probing=1",
-                why="after timeouts it sends smaller segments, without ICMP (RFC 4821)",
-            )
-            return Recommendation(words=words, lines=(line,))
+            return _smaller_segments(evidence, group.first, words)
         case RootCause.NOT_FORWARDED:
             line = Line(
                 node=group.first.node,
@@ -284,6 +279,27 @@ def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recomm
         case _:
             change = _changed(evidence, group.first)
             return Recommendation(words=words, lines=(change,) if change is not None else ())
+
+
+_CLAMP = (
+    "nft add table inet clamp",
+    "nft add chain inet clamp forward '{ type filter hook forward priority 0; }'",
+    "nft add rule inet clamp forward tcp flags syn tcp option maxseg size set rt mtu",
+)
+
+
+def _smaller_segments(evidence: FlowEvidence, loss: Loss, words: str) -> Recommendation:
+    """Return what lets the sender learn the size that fits, where no ICMP message says it."""
+    probing = Line(
+        node=evidence.sender,
+        text="sysctl -w net.ipv4.tcp_mtu_probing=1",
+        why="after timeouts it sends smaller segments, without ICMP (RFC 4821)",
+    )
+    if not loss.node or loss.node in (evidence.sender, evidence.receiver):
+        return Recommendation(words=words, lines=(probing,))
+    why = "the router lowers the MSS in SYN packets to what its links take"
+    lines = tuple(Line(node=loss.node, text=text, why=why) for text in _CLAMP)
+    return Recommendation(words=words, lines=lines, alternatives=(probing,))
 
 
 def _shape_below(evidence: FlowEvidence) -> Recommendation:
