@@ -259,12 +259,7 @@ def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recomm
         case RootCause.MTU_BLACK_HOLE:
             return _smaller_segments(evidence, group.first, words)
         case RootCause.NOT_FORWARDED:
-            line = Line(
-                node=group.first.node,
-                text="sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1",
-                why="a host forwards IPv4 only with the first, IPv6 only with the second",
-            )
-            return Recommendation(words=words, lines=(line,) if group.first.node else ())
+            return Recommendation(words=words, lines=_forwarding(group.first))
         case RootCause.RANDOM_LOSS | RootCause.CORRUPTION:
             return _less_sensitive(evidence, words)
         case RootCause.SHORT_QUEUE:
@@ -279,6 +274,17 @@ def _remedy(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> Recomm
         case _:
             change = _changed(evidence, group.first)
             return Recommendation(words=words, lines=(change,) if change is not None else ())
+
+
+def _forwarding(loss: Loss) -> tuple[Line, ...]:
+    if not loss.node:
+        return ()
+    line = Line(
+        node=loss.node,
+        text="sysctl -w net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1",
+        why="a host forwards IPv4 only with the first, IPv6 only with the second",
+    )
+    return (line,)
 
 
 _CLAMP = (
@@ -407,7 +413,10 @@ def lost_without_window(
             words = "Send less than the policer lets through, in smaller bursts."
         elif words and not words.endswith("."):
             words += "."
-        line = None if is_full else change_line(run, group.first, rtt_s=None, rate_bps=None)
+        change = None if is_full else change_line(run, group.first, rtt_s=None, rate_bps=None)
+        lines: tuple[Line, ...] = () if change is None else (change,)
+        if group.cause is RootCause.NOT_FORWARDED:
+            lines = _forwarding(group.first)
         explanation = group.first.explanation
         findings.append(
             Finding(
@@ -415,7 +424,7 @@ def lost_without_window(
                 share=share * group.packets / total,
                 sentence=f"{name} lost {describe(group.losses)}: "
                 f"{explanation[0].lower()}{explanation[1:]}",
-                remedy=Recommendation(words=words, lines=(line,) if line is not None else ()),
+                remedy=Recommendation(words=words, lines=lines),
             )
         )
     return tuple(findings)
