@@ -123,7 +123,10 @@ def parse_filter(
     if parts.get(_CHAIN) and _u32(parts[_CHAIN], 0):
         matches = None
     actions = [attributes(each) for each in attributes(options.get(act, _EMPTY)).values()]
-    police = [each for each in actions if _name(each[_ACT_KIND]) == "police"]
+    police = [each[_ACT_OPTIONS] for each in actions if _name(each[_ACT_KIND]) == "police"]
+    old = options.get(_OLD_POLICE.get(kind, 0))
+    if old is not None:
+        police.append(old)
     return InstalledFilter(
         kind=kind if kind in _CLASSID_AND_ACTION else "unknown",
         parent={_INGRESS: INGRESS, 0xFFFF0000: INGRESS, _EGRESS: EGRESS}.get(
@@ -133,8 +136,8 @@ def parse_filter(
         protocol=struct.unpack(">H", struct.pack("=H", info & 0xFFFF))[0],
         target=handle_text(_u32(options[classid], 0)) if classid in options else "",
         matches=None if matches is None else tuple(matches),
-        policer=_policer(attributes(police[0][_ACT_OPTIONS])) if police else None,
-        actions=tuple(_name(each[_ACT_KIND]) for each in actions),
+        policer=_policer(attributes(police[0])) if police else None,
+        actions=(*(_name(each[_ACT_KIND]) for each in actions), *(("police",) if old else ())),
         redirect=next(filter(None, (_redirect(each, names) for each in actions)), ""),
         rejects=any(map(_rejects, actions)),
     )
@@ -150,6 +153,8 @@ _CLASSID_AND_ACTION = {
     "flower": (1, 3),
     "matchall": (1, 2),
 }
+# Their older attribute, which `police` without the word `action` before it becomes.
+_OLD_POLICE = {"u32": 6, "fw": 2, "basic": 4}
 _RECLASSIFY, _SHOT, _CONTINUE = 1, 2, -1
 
 
