@@ -154,6 +154,14 @@ def test_policers(kinds: Snapshot) -> None:
     assert out_of.policer.burst_bytes == pytest.approx(1 << 20, rel=1e-3)
 
 
+def test_a_policer_without_the_word_action(runs: Path) -> None:
+    run = played(runs, "policed")
+    slowest = bottleneck(run.case, run.case.flows[0], installed=run.installed)
+    assert slowest is not None
+    assert slowest.policer is not None
+    assert (slowest.rate_bps, slowest.policer.burst_bytes) == (8e6, 10240)
+
+
 def test_mtus_and_sysctls(kinds: Snapshot) -> None:
     assert kinds.interface("h1", "h1-eth0").mtu_bytes == 1400
     assert kinds.interface("h1", "dum22").mtu_bytes == 9000
