@@ -17,6 +17,8 @@ def test_labs_and_studies() -> None:
     files = [*REPOSITORY.glob("labs/**/study.yaml"), *REPOSITORY.glob("studies/**/study.yaml")]
     assert len(files) > 50
     for file in files:
+        if file.parent.parent.name == "pitfalls":  # they show mistakes
+            continue
         for planned in itertools.islice(read_study(file).cases.values(), _MAX_CASES):
             found |= {
                 (file.parent.name, warning.text.partition(":")[0])

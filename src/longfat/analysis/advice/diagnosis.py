@@ -15,6 +15,7 @@ from longfat.analysis.advice.causes.dropped import (
     dropped_packets,
     group_losses,
     lost_without_window,
+    presumed_losses,
 )
 from longfat.analysis.advice.causes.marks import missing_marks
 from longfat.analysis.advice.causes.queues import crowded_out, full_link, model, way_back
@@ -337,6 +338,7 @@ def _findings(evidence: FlowEvidence) -> tuple[Finding, ...]:
             *small_writes(evidence, share=rest),
             *crowded_out(evidence, share=rest),
             *dropped_packets(evidence, share=rest),
+            *presumed_losses(evidence, share=evidence.share_of(Limit.LOSS)),
             *reordering(evidence, share=rest),
         ]
         explained = [*claimed, *network]

@@ -165,6 +165,47 @@ def _weight(group: _Dropped, *, duration_s: float) -> float:
     return group.packets * (_AT_ONCE + (last_s - first_s) / duration_s)
 
 
+def presumed_losses(evidence: FlowEvidence, *, share: float) -> Iterator[Finding]:
+    """Yield what cut a flow's window, where the kernel does not count what it drops.
+
+    Args:
+        evidence: the flow.
+        share: the share of its time in which losses may have held it back.
+    """
+    if evidence.run.drops is not None or not share:
+        return
+    name, congestion = evidence.flow.name, evidence.congestion
+    slowest = evidence.slowest
+    if slowest is not None and slowest.loss > 0:
+        lost = format_quantity(slowest.loss, Unit.FRACTION)
+        yield Finding(
+            cause=RootCause.RANDOM_LOSS,
+            share=share,
+            sentence=f"The path loses {lost} at random, and each loss cuts the window of "
+            f"{congestion}, which limited {name}.",
+            remedy=_less_sensitive(evidence, _ADVICE[RootCause.RANDOM_LOSS]),
+            certain=False,
+        )
+    elif slowest is not None and larger_queue(evidence) is not None:
+        yield Finding(
+            cause=RootCause.SHORT_QUEUE,
+            share=share,
+            sentence=f"The queue of {slowest.interface} is shorter than the path needs: losses cut "
+            f"the window of {congestion} before the path is full, which limited {name}.",
+            remedy=_longer_queue(evidence),
+            certain=False,
+        )
+    else:
+        yield Finding(
+            cause=RootCause.UNKNOWN,
+            share=share,
+            sentence=f"The congestion window after losses limited {name}: {congestion} cut it, and "
+            "the path was not full again. What dropped packets was not counted.",
+            remedy=_less_sensitive(evidence, "Find what loses packets"),
+            certain=False,
+        )
+
+
 def describe(losses: Sequence[Loss]) -> str:
     """Return how many packets were lost, where and by what, such as `93 packets at r1-eth1`."""
     packets = sum(loss.packets for loss in losses)
