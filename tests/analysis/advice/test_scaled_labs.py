@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from longfat.analysis.advice.diagnosis import Diagnosis, diagnose
 from longfat.analysis.advice.limits import Limit
+from longfat.analysis.advice.root_cause import RootCause
 from longfat.cli.diagnose import diagnose as command
 from longfat.errors import InputError
 from longfat.execution import run_case
@@ -60,6 +61,22 @@ LIMITS = {
     "lab16 red": Limit.BOTTLENECK,
     "lab16 red slower": Limit.BOTTLENECK,
 }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [("lab11 loss cubic", RootCause.RANDOM_LOSS), ("lab11 tiny cubic", RootCause.SHORT_QUEUE)],
+)
+def test_losses_that_are_not_counted_are_presumed(
+    folder: Path, name: str, cause: RootCause
+) -> None:
+    run = run_case(scaled.LABS[name], name=f"uncounted-{cause.name}", out=folder)
+    counted, presumed = (diagnose(each, "bulk")[0] for each in (run, replace(run, drops=None)))
+    assert counted.causes[0].cause is presumed.causes[0].cause is cause
+    assert counted.causes[0].certain
+    assert not presumed.causes[0].certain
+    assert presumed.recommendation.lines
 
 
 @pytest.mark.slow
