@@ -178,8 +178,8 @@ class LinkUse:
             other
             for other in run.measured_case.bulk_flows
             if other.name != flow.name
-            and _meet(run, flow, other)
-            and _crosses(run, other, slowest.interface)
+            and meet(run, flow, other)
+            and crosses(run, other, slowest.interface)
         ]
         self.rivals = sum(other.parallel for other in others)
         self._others = [received_curve(run, other) for other in others]
@@ -187,8 +187,8 @@ class LinkUse:
             _datagrams_curve(run, other)
             for other in run.measured_case.flows
             if isinstance(other, Cbr)
-            and _meet(run, flow, other)
-            and _crosses(run, other, slowest.interface)
+            and meet(run, flow, other)
+            and crosses(run, other, slowest.interface)
         ]
         self._unknown = self._unreported(run, flow, slowest.interface)
         if self._unknown is not None:
@@ -206,7 +206,7 @@ class LinkUse:
             for other in run.case.flows
             if other.name != flow.name
             and not isinstance(other, (Bulk, Cbr))
-            and _crosses(run, other, interface)
+            and crosses(run, other, interface)
         ]
         counts = [each.count for each in run.counts if each.interface == interface]
         if not flows or not counts:
@@ -341,7 +341,7 @@ def rate_over(rates: Sequence[tuple[float, float]], start_s: float, end_s: float
     return RateOver(least_bps=least_bps, mean_bps=mean_bps, most_bps=most_bps)
 
 
-def _meet(run: Run, flow: Flow, other: Flow) -> bool:
+def meet(run: Run, flow: Flow, other: Flow) -> bool:
     """Return whether two flows ran at the same time."""
     one, two = run.flow_times.get(flow.name), run.flow_times.get(other.name)
     return (
@@ -351,6 +351,7 @@ def _meet(run: Run, flow: Flow, other: Flow) -> bool:
     )
 
 
-def _crosses(run: Run, flow: Flow, interface: str) -> bool:
+def crosses(run: Run, flow: Flow, interface: str) -> bool:
+    """Return whether a flow's data leaves by an interface."""
     way = flow_interfaces(run.case.network, flow) or []
     return interface in (device for _, device in way)

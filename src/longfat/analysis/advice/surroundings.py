@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from longfat.analysis.advice.link import HEADERS_BYTES, received_curve
+from longfat.analysis.advice.link import HEADERS_BYTES, crosses, meet, received_curve
 from longfat.analysis.losses import Cause
 from longfat.model.flow_path import (
     NotUnderstoodError,
@@ -81,25 +81,12 @@ class Outage:
     reason: str
 
 
-def meet(run: Run, flow: Flow, other: Flow) -> bool:
-    """Return whether two flows ran at the same time."""
-    own, others = run.flow_times.get(flow.name), run.flow_times.get(other.name)
-    return (
-        own is not None
-        and others is not None
-        and own.start_s < others.end_s
-        and others.start_s < own.end_s
-    )
-
-
 def flows_across(run: Run, flow: Flow, interface: str) -> tuple[Flow, ...]:
     """Return the other flows whose data leaves by an interface while a flow runs."""
     return tuple(
         other
         for other in run.case.flows
-        if other.name != flow.name
-        and meet(run, flow, other)
-        and interface in (name for _, name in flow_interfaces(run.case.network, other) or ())
+        if other.name != flow.name and meet(run, flow, other) and crosses(run, other, interface)
     )
 
 
