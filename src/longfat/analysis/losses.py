@@ -268,6 +268,21 @@ def losses(run: Run, flow: str | None = None) -> tuple[Loss, ...]:
     return tuple(sorted(sums.values(), key=lambda entry: -entry.packets))
 
 
+def losses_by_flow(run: Run) -> dict[str, tuple[Loss, ...]]:
+    """Return what each flow of a run lost, without what its receiver had no use for.
+
+    Args:
+        run: the run; of one whose kernel does not count, nothing is known to be lost.
+    """
+    if run.drops is None:
+        return {}
+    flows: defaultdict[str, list[Loss]] = defaultdict(list)
+    for loss in losses(run):
+        if loss.cause.is_loss:
+            flows[loss.flow].append(loss)
+    return {name: tuple(lost) for name, lost in flows.items()}
+
+
 def _sum(first: Loss, second: Loss) -> Loss:
     return dataclasses.replace(
         first,

@@ -36,7 +36,7 @@ from longfat.analysis.advice.foreign.run_programs import captured_connections
 from longfat.analysis.advice.limits import Limit, Span, spans
 from longfat.analysis.advice.recommendation import Recommendation
 from longfat.analysis.advice.root_cause import Finding, RootCause
-from longfat.analysis.losses import losses
+from longfat.analysis.losses import losses_by_flow
 from longfat.analysis.packets.decoded_capture import captures_of
 from longfat.analysis.timeseries.sources import tcp_samples
 from longfat.common.extras import lazy
@@ -50,7 +50,7 @@ from longfat.model.traffic import Bulk, Program
 from longfat.model.units import format_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from longfat.analysis.losses import Loss
     from longfat.execution.runs import FlowFailure, Run
     from longfat.model.traffic import Flow
+
+    _Losses = Sequence[Loss]
 else:
     pa = lazy("pyarrow")
 
@@ -125,12 +127,13 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
         InputError: there is no such flow, it is none that sends data, or a
             file of the run is missing or broken.
     """
+    lost = losses_by_flow(run)
     found: list[Flow] = [
         each
         for each in run.case.flows
         if isinstance(each, (Bulk, *APPLICATIONS))
         or each.name in run.flow_failures
-        or group_losses(_lost(run, each))
+        or group_losses(lost.get(each.name, ()))
         or tcp_samples(run, each) is not None
         or (isinstance(each, Program) and captures_of(run))
     ]
@@ -151,32 +154,25 @@ def diagnose(run: Run, flow: str | None = None) -> tuple[Diagnosis, ...]:
             f"{run.folder}: no flow of bulk traffic, cbr, requests or video in this run, and no "
             "other flow failed or lost a packet"
         )
-    return tuple(_diagnose(run, each) for each in found)
+    return tuple(_diagnose(run, each, lost.get(each.name, ())) for each in found)
 
 
-def _diagnose(run: Run, flow: Flow) -> Diagnosis:
-    diagnosis = _limits_of(run, flow)
-    return dataclasses.replace(diagnosis, notes=(*_loss_notes(run, flow), *diagnosis.notes))
+def _diagnose(run: Run, flow: Flow, lost: _Losses) -> Diagnosis:
+    diagnosis = _limits_of(run, flow, lost)
+    return dataclasses.replace(diagnosis, notes=(*_loss_notes(lost), *diagnosis.notes))
 
 
-def _lost(run: Run, flow: Flow) -> tuple[Loss, ...]:
-    """Return what a flow lost, on both ways; nothing if the kernel does not count that."""
-    if run.drops is None:
-        return ()
-    return tuple(loss for loss in losses(run, flow.name) if loss.cause.is_loss)
-
-
-def _limits_of(run: Run, flow: Flow) -> Diagnosis:
+def _limits_of(run: Run, flow: Flow, lost: _Losses) -> Diagnosis:
     if flow.name in run.flow_failures:
-        return _failure(run, flow, run.flow_failures[flow.name])
+        return _failure(run, flow, lost, run.flow_failures[flow.name])
     try:
         if isinstance(flow, APPLICATIONS):
-            return _application(run, flow)
+            return _application(run, flow, lost)
         if not isinstance(flow, Bulk):
             if tcp_samples(run, flow) is not None:
-                return _tcp(run, flow)
-            return _captured(run, flow) or _losing(run, flow)
-        return _udp(run, flow) if flow.udp else _tcp(run, flow)
+                return _tcp(run, flow, lost)
+            return _captured(run, flow) or _losing(run, flow, lost)
+        return _udp(run, flow, lost) if flow.udp else _tcp(run, flow, lost)
     except MachineError as error:
         raise InputError(f"{run.folder}: flow {flow.name!r}: {error}") from None
     except (KeyError, pa.ArrowException) as error:
@@ -185,7 +181,7 @@ def _limits_of(run: Run, flow: Flow) -> Diagnosis:
         ) from None
 
 
-def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
+def _failure(run: Run, flow: Flow, lost: _Losses, failure: FlowFailure) -> Diagnosis:
     time = run.flow_times[flow.name]
     failed = f"{flow.name} failed after {time.end_s - time.start_s:.3g} s: {failure.reason}"
     failed += "" if failed.endswith(".") else "."
@@ -193,12 +189,12 @@ def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
         key="status", label="exit status", value=float(failure.status), text=str(failure.status)
     )
     if tcp_samples(run, flow) is not None:
-        seen = _tcp(run, flow)
+        seen = _tcp(run, flow, lost)
         if seen.limit is not None:
             return dataclasses.replace(
                 seen, verdict=f"{failed} {seen.verdict}", facts=(status, *seen.facts)
             )
-    causes = lost_without_window(run, _lost(run, flow), name=flow.name, share=1.0)
+    causes = lost_without_window(run, lost, name=flow.name, share=1.0)
     return Diagnosis(
         flow=flow.name,
         title=f"{flow.source} -> {flow.target}, {flow.tool}",
@@ -214,9 +210,9 @@ def _failure(run: Run, flow: Flow, failure: FlowFailure) -> Diagnosis:
     )
 
 
-def _unseen(run: Run, flow: Flow) -> Diagnosis:
+def _unseen(run: Run, flow: Flow, lost: _Losses) -> Diagnosis:
     """Return what is known of a flow that was not sampled while its data was on the way."""
-    diagnosis = _losing(run, flow)
+    diagnosis = _losing(run, flow, lost)
     every_s = min((probe.every_s for probe in run.case.probes_of(Tcp, target=flow.name)), default=0)
     words = (
         f"it was over before a second sample: let its tcp probe sample more often than every "
@@ -249,10 +245,10 @@ def _captured(run: Run, flow: Flow) -> Diagnosis | None:
     )
 
 
-def _losing(run: Run, flow: Flow) -> Diagnosis:
+def _losing(run: Run, flow: Flow, lost: _Losses) -> Diagnosis:
     """Return what made a flow lose packets of which nothing else is known, such as a ping."""
     share = run.metrics.get(f"{flow.name}.loss", 0.0)
-    causes = lost_without_window(run, _lost(run, flow), name=flow.name, share=share)
+    causes = lost_without_window(run, lost, name=flow.name, share=share)
     return Diagnosis(
         flow=flow.name,
         title=f"{flow.source} -> {flow.target}, {flow.tool}",
@@ -265,10 +261,10 @@ def _losing(run: Run, flow: Flow) -> Diagnosis:
     )
 
 
-def _tcp(run: Run, flow: Flow) -> Diagnosis:
-    evidence = collect_evidence(run, flow)
+def _tcp(run: Run, flow: Flow, lost: _Losses) -> Diagnosis:
+    evidence = collect_evidence(run, flow, lost)
     if not evidence.slices:
-        return _unseen(run, flow)
+        return _unseen(run, flow, lost)
     seconds = evidence.seconds
     limit = next(iter(seconds))
     causes = _findings(evidence)
@@ -407,21 +403,21 @@ def _notes(evidence: FlowEvidence) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _loss_notes(run: Run, flow: Flow) -> tuple[str, ...]:
+def _loss_notes(lost: _Losses) -> tuple[str, ...]:
     """Return where the packets of a flow were lost, the most first."""
-    return tuple(loss.sentence for loss in _lost(run, flow)[:_MAX_LOSSES])
+    return tuple(loss.sentence for loss in lost[:_MAX_LOSSES])
 
 
-def _causes_of_losses(run: Run, flow: Flow) -> tuple[Finding, ...]:
+def _causes_of_losses(run: Run, flow: Flow, lost: _Losses) -> tuple[Finding, ...]:
     share = run.metrics.get(f"{flow.name}.loss", 0.0)
-    return lost_without_window(run, _lost(run, flow), name=flow.name, share=share)
+    return lost_without_window(run, lost, name=flow.name, share=share)
 
 
-def _causes_at_sender(run: Run, flow: Flow) -> tuple[Finding, ...]:
+def _causes_at_sender(run: Run, flow: Flow, lost: _Losses) -> tuple[Finding, ...]:
     """Return what the sender of answers waited for, beside the next request; needs a tcp probe."""
     if tcp_samples(run, flow) is None:
         return ()
-    evidence = collect_evidence(run, flow)
+    evidence = collect_evidence(run, flow, lost)
     if not evidence.slices:
         return ()
     return tuple(
@@ -429,12 +425,12 @@ def _causes_at_sender(run: Run, flow: Flow) -> tuple[Finding, ...]:
     )
 
 
-def _application(run: Run, flow: Flow) -> Diagnosis:
+def _application(run: Run, flow: Flow, lost: _Losses) -> Diagnosis:
     found = examine_application(run, flow)
     return Diagnosis(
         flow=flow.name,
         title=f"{' -> '.join(sender_and_receiver(flow))}, {flow.tool}",
-        causes=_causes_of_losses(run, flow) or _causes_at_sender(run, flow),
+        causes=_causes_of_losses(run, flow, lost) or _causes_at_sender(run, flow, lost),
         verdict=found.verdict,
         facts=found.facts,
         recommendation=found.recommendation,
@@ -442,12 +438,12 @@ def _application(run: Run, flow: Flow) -> Diagnosis:
     )
 
 
-def _udp(run: Run, flow: Bulk) -> Diagnosis:
+def _udp(run: Run, flow: Bulk, lost: _Losses) -> Diagnosis:
     found = udp_facts(run, flow)
     return Diagnosis(
         flow=flow.name,
         title=f"{' -> '.join(sender_and_receiver(flow))}, UDP",
-        causes=_causes_of_losses(run, flow),
+        causes=_causes_of_losses(run, flow, lost),
         verdict=f"{flow.name} is UDP, which has no window that could be diagnosed: "
         f"{found.sentence}",
         facts=found.facts,

@@ -18,7 +18,6 @@ from longfat.analysis.advice.evidence import (
 from longfat.analysis.advice.limits import MODEL_BASED, Limit, Slice, classify, merge_streams, total
 from longfat.analysis.advice.link import LinkUse, RateOver, link_rates, queue_table, rate_over
 from longfat.analysis.advice.surroundings import flows_across, is_senders_own, outages, way_back
-from longfat.analysis.losses import losses
 from longfat.analysis.timeseries.sources import tcp_samples
 from longfat.common.extras import lazy
 from longfat.model.flow_path import (
@@ -337,12 +336,13 @@ class FlowEvidence:
         return numbers if numbers is not None and len(numbers) == 3 else None
 
 
-def collect_evidence(run: Run, flow: Flow) -> FlowEvidence:
+def collect_evidence(run: Run, flow: Flow, lost: Sequence[Loss] = ()) -> FlowEvidence:
     """Return the evidence on a TCP flow.
 
     Args:
         run: the run.
         flow: the flow, which may have failed.
+        lost: what it lost, on both ways, the most packets first.
 
     Raises:
         InputError: a file of the run is missing or broken.
@@ -366,8 +366,7 @@ def collect_evidence(run: Run, flow: Flow) -> FlowEvidence:
     start_s, end_s = (slices[0].start_s, slices[-1].end_s) if slices else (0.0, 0.0)
     known = slowest is not None and bool(slices)
     sender, receiver = sender_and_receiver(flow)
-    lost = losses(run, flow.name) if run.drops is not None else ()
-    forward = tuple(loss for loss in lost if loss.cause.is_loss and not loss.is_backward)
+    forward = tuple(loss for loss in lost if not loss.is_backward)
     sampled = {} if table is None else _sampled(table, slices)
     goodput_bps = run.metrics.get(f"{flow.name}.receiver_bps", sampled.get("receiver_bps", 0.0))
     arrived = goodput_bps * (end_s - start_s) / 8 / mss_bytes
@@ -391,7 +390,7 @@ def collect_evidence(run: Run, flow: Flow) -> FlowEvidence:
         unknown_load_bps=use.unknown_bps(start_s, end_s, mss_bytes=mss_bytes) if known else 0.0,
         back=way_back(run, flow, goodput_bps=goodput_bps, mss_bytes=mss_bytes),
         losses=forward,
-        back_losses=tuple(loss for loss in lost if loss.cause.is_loss and loss.is_backward),
+        back_losses=tuple(loss for loss in lost if loss.is_backward),
         sent_packets=arrived + sum(loss.packets for loss in forward),
         outages=outages(run, flow, slices, lost, rtt_s=rtt_s),
         receiver_table=tcp_samples(run, flow, "receiver"),

@@ -55,22 +55,6 @@ class RootCause(StrEnum):
     NO_ECN = "ECN not negotiated or bleached"
     UNKNOWN = "not known"
 
-    @property
-    def is_normal(self) -> bool:
-        """Whether a network or a program can be like this with nothing wrong."""
-        return self in _NORMAL
-
-
-_NORMAL = frozenset(
-    (
-        RootCause.FULL_LINK,
-        RootCause.APPLICATION,
-        RootCause.START_UP,
-        RootCause.MODEL,
-        RootCause.UNKNOWN,
-    )
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

@@ -1,4 +1,4 @@
-"""Lines of tc that mend what a run's kernel had installed, for pasting."""
+"""Lines of tc that repair what a run's kernel had installed, for pasting."""
 
 from __future__ import annotations
 
