@@ -30,6 +30,8 @@ def first(name: str) -> ForeignDiagnosis:
     [
         ("iperf3/london-sydney.json", RootCause.RECEIVE_WINDOW),
         ("iperf3/rwnd.json", RootCause.RECEIVE_WINDOW),
+        # Figures of a public report: 23 retransmissions, and a congestion window that stays.
+        ("iperf3/window-despite-losses.json", RootCause.RECEIVE_WINDOW),
         ("iperf3/noscale.json", RootCause.NO_WINDOW_SCALING),
         ("iperf3/applimit.json", RootCause.APPLICATION),
         ("iperf3/blackhole.json", RootCause.MTU_BLACK_HOLE),

@@ -162,11 +162,12 @@ def _longest_run(indices: Sequence[int]) -> list[int]:
 
 
 def _has_room(test: Direction) -> bool:
-    """Return whether cwnd is clearly larger than what is in flight, without losses."""
+    """Return whether cwnd is clearly larger than what is in flight, and no loss lowers it."""
     in_flight, cwnd = test.in_flight_bytes, test.cwnd_bytes
     if in_flight is None or cwnd is None or not in_flight:
         return False
-    return in_flight < _OPEN * cwnd and test.retransmits <= 1e-5 * test.segments
+    is_free = test.retransmits <= 1e-5 * test.segments or not test.is_cut
+    return in_flight < _OPEN * cwnd and is_free
 
 
 def _no_scaling(test: Direction) -> Iterator[Finding]:
@@ -205,7 +206,8 @@ def _windows(test: Direction) -> Iterator[Finding]:
     rate = _bps(in_flight * 8 / rtt_s) if rtt_s else "the throughput"
     rtt = format_quantity(rtt_s, Unit.SECONDS)
     flight = f"{rate} x {rtt} = {in_flight / 1e6:.3g} MB in flight"
-    room = "cwnd is above it and nothing is lost"
+    again = f"{test.retransmits:,} retransmissions did not lower it"
+    room = f"cwnd is above it and {again if test.retransmits else 'nothing is lost'}"
     if test.offered_bytes is not None:
         yield from _by_offered(test, flight, room, evidence)
         return
@@ -392,7 +394,7 @@ def _full_link(test: Direction) -> Iterator[Finding]:
 
 def _losses(test: Direction) -> Iterator[Finding]:
     ratio = test.retransmits / test.segments
-    if test.retransmits < 2 or ratio < 1e-6 or test.has_queue:
+    if test.retransmits < 2 or ratio < 1e-6 or test.has_queue or _has_room(test):
         return
     rows = [row for stream in test.streams for row in stream.rows]
     lossy = sum(1 for row in rows if row.retransmits) / len(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from longfat.model.traffic.iperf3_any import AnyReport
 MIN_ROWS = 4
 """Of fewer intervals the first is not left out as the start."""
 
+_CUT = 0.95  # of the congestion window before
 _FULL = 0.8  # of the congestion window in flight
 _QUEUE_RATIO, _QUEUE_S = 1.25, 0.005
 _SEGMENT_BYTES = 1448
@@ -143,6 +145,12 @@ class Direction:
     def segments(self) -> float:
         """About how many segments were sent."""
         return max(1.0, sum(row.bytes for s in self.streams for row in s.rows) / _SEGMENT_BYTES)
+
+    @cached_property
+    def is_cut(self) -> bool:
+        """Whether losses have lowered a congestion window."""
+        pairs = (pair for stream in self.streams for pair in itertools.pairwise(stream.windows))
+        return any(after < _CUT * before for before, after in pairs)
 
     @cached_property
     def has_queue(self) -> bool:
