@@ -208,3 +208,19 @@ def test_a_broken_capture_or_report_gives_a_message(tmp_path: Path, data: st.Dat
             assert found.verdict
     except InputError as error:
         assert str(path) in error.message
+
+
+# Figures of a public report: a television that has closed its window and does not open it again.
+CLOSED = """\
+ESTAB 0 3899264 192.0.2.1:32400 198.51.100.7:51234 timer:(persist,1min13sec,9)
+\t bbr wscale:7,7 rto:220 backoff:9 rtt:11.2/4.1 mss:1448 cwnd:346 ssthresh:140 \
+bytes_sent:157091065 bytes_acked:157090033 busy:153480ms rwnd_limited:146880ms(95.7%) \
+retrans:0/1 notsent:3899264 minrtt:2.1
+"""
+
+
+def test_probes_of_a_closed_window_are_no_retransmission_timeouts(tmp_path: Path) -> None:
+    path = tmp_path / "sockets.txt"
+    path.write_text(CLOSED)
+    (found,) = diagnose_file(path)
+    assert [finding.cause for finding in found.findings] == [RootCause.RECEIVE_WINDOW]

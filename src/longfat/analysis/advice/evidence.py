@@ -158,8 +158,12 @@ def _waits_for_timeouts(rows: list[dict[str, Any]]) -> list[bool]:
         length_s = silence[-1]["time_s"] - silence[0]["time_s"]
         is_long = length_s >= max(_MIN_SILENCE_S, _SILENT_RTTS * silence[-1]["rtt_s"])
         is_waiting = is_long and all(row["in_flight_packets"] > 0 for row in silence)
+        # A closed window is probed with the same backoff, and nothing is in flight then.
         waits += [
-            is_waiting or row["ca_state"] == "loss" or bool(row.get("backoff")) for row in silence
+            is_waiting
+            or row["ca_state"] == "loss"
+            or bool(row.get("backoff") and row["in_flight_packets"] > 0)
+            for row in silence
         ]
     return waits
 

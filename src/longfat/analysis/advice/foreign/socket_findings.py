@@ -284,8 +284,12 @@ def _queues(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
 
 
 def _backoff(state: SocketState) -> float:
-    """Return how many timeouts in a row had no answer."""
-    return max(state.count("backoff"), state.count("timer_on"))
+    """Return how many retransmission timeouts in a row had no answer.
+
+    A closed window is probed with the same backoff, and nothing is in flight then.
+    """
+    in_flight = state.count("backoff") if state.count("unacked") else 0.0
+    return max(in_flight, state.count("timer_on"))
 
 
 def _timeouts(history: SocketHistory, facts: Facts) -> Iterator[Finding]:
