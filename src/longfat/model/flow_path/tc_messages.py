@@ -7,6 +7,7 @@ packet scheduler are in ticks of 64 ns, rates in bytes per second.
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from longfat.model.flow_path.installed import (
 from longfat.model.probes.samples import attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _TCMSG = struct.Struct("=BxxxiIII")
 _KIND, _OPTIONS, _STATS2, _CHAIN = 1, 2, 7, 11
@@ -332,31 +333,6 @@ def _red_numbers(options: memoryview, *, unit: str) -> _Numbers:
     }
 
 
-def _codel(options: memoryview) -> _Numbers:
-    parts = attributes(options)
-    return {
-        "limit_packets": _whole(parts, 2),
-        "target_s": _us(parts, 1),
-        "interval_s": _us(parts, 3),
-        "ecn": _flag(parts, 4),
-        "ce_threshold_s": _us(parts, 5),
-    }
-
-
-def _fq_codel(options: memoryview) -> _Numbers:
-    parts = attributes(options)
-    return {
-        "limit_packets": _whole(parts, 2),
-        "target_s": _us(parts, 1),
-        "interval_s": _us(parts, 3),
-        "ecn": _flag(parts, 4),
-        "flows": _whole(parts, 5),
-        "quantum_bytes": _whole(parts, 6),
-        "ce_threshold_s": _us(parts, 7),
-        "memory_bytes": _whole(parts, 9),
-    }
-
-
 def _fq(options: memoryview) -> _Numbers:
     parts = attributes(options)
     most = _whole(parts, 7)
@@ -366,28 +342,6 @@ def _fq(options: memoryview) -> _Numbers:
         "flow_limit_packets": _whole(parts, 2),
         "quantum_bytes": _whole(parts, 3),
         "ce_threshold_s": _us(parts, 12),
-    }
-
-
-def _pie(options: memoryview) -> _Numbers:
-    parts = attributes(options)
-    return {
-        "limit_packets": _whole(parts, 2),
-        "target_s": _us(parts, 1),
-        "tupdate_s": _us(parts, 3),
-        "ecn": _flag(parts, 6),
-    }
-
-
-def _fq_pie(options: memoryview) -> _Numbers:
-    parts = attributes(options)
-    return {
-        "limit_packets": _whole(parts, 1),
-        "flows": _whole(parts, 2),
-        "target_s": _us(parts, 3),
-        "tupdate_s": _us(parts, 4),
-        "memory_bytes": _whole(parts, 8),
-        "ecn": _flag(parts, 10),
     }
 
 
@@ -401,16 +355,6 @@ def _cake(options: memoryview) -> _Numbers:
     }
 
 
-def _dualpi2(options: memoryview) -> _Numbers:
-    parts = attributes(options)
-    return {
-        "limit_packets": _whole(parts, 1),
-        "memory_bytes": _whole(parts, 2),
-        "target_s": _us(parts, 3),
-        "tupdate_s": _us(parts, 4),
-    }
-
-
 def _sfq(options: memoryview) -> _Numbers:
     quantum, _, limit, _, _ = struct.unpack_from("=IiIII", options)
     return {"limit_packets": limit, "quantum_bytes": quantum}
@@ -418,10 +362,6 @@ def _sfq(options: memoryview) -> _Numbers:
 
 def _sfb(options: memoryview) -> _Numbers:
     return {"limit_packets": _u32(attributes(options)[1], 24)}
-
-
-def _hhf(options: memoryview) -> _Numbers:
-    return {"limit_packets": _whole(attributes(options), 1)}
 
 
 def _fifo_bytes(options: memoryview) -> _Numbers:
@@ -452,23 +392,80 @@ def _ets(options: memoryview) -> _Numbers:
     return {"bands": bands, "default": bands if first is None else first[0] + 1}
 
 
+def _whole(parts: _Options, key: int) -> int | None:
+    return _u32(parts[key], 0) if key in parts else None
+
+
+def _flag(parts: _Options, key: int) -> int | None:
+    return _whole(parts, key) or None
+
+
+def _us(parts: _Options, key: int) -> float | None:
+    """Return a time of microseconds in seconds; None if it is not there or never reached."""
+    us = _whole(parts, key)
+    return None if us is None or us >= _UNLIMITED // 1000 else us / 1e6
+
+
+# Qdiscs that have all they have in attributes of their own: name, number of the attribute, form.
+_ATTRIBUTES: Mapping[str, Sequence[tuple[str, int, Callable[[_Options, int], float | None]]]] = {
+    "codel": (
+        ("limit_packets", 2, _whole),
+        ("target_s", 1, _us),
+        ("interval_s", 3, _us),
+        ("ecn", 4, _flag),
+        ("ce_threshold_s", 5, _us),
+    ),
+    "dualpi2": (
+        ("limit_packets", 1, _whole),
+        ("memory_bytes", 2, _whole),
+        ("target_s", 3, _us),
+        ("tupdate_s", 4, _us),
+    ),
+    "fq_codel": (
+        ("limit_packets", 2, _whole),
+        ("target_s", 1, _us),
+        ("interval_s", 3, _us),
+        ("ecn", 4, _flag),
+        ("flows", 5, _whole),
+        ("quantum_bytes", 6, _whole),
+        ("ce_threshold_s", 7, _us),
+        ("memory_bytes", 9, _whole),
+    ),
+    "fq_pie": (
+        ("limit_packets", 1, _whole),
+        ("flows", 2, _whole),
+        ("target_s", 3, _us),
+        ("tupdate_s", 4, _us),
+        ("memory_bytes", 8, _whole),
+        ("ecn", 10, _flag),
+    ),
+    "hhf": (("limit_packets", 1, _whole),),
+    "pie": (
+        ("limit_packets", 2, _whole),
+        ("target_s", 1, _us),
+        ("tupdate_s", 3, _us),
+        ("ecn", 6, _flag),
+    ),
+}
+
+
+def _of_attributes(kind: str, options: memoryview) -> _Numbers:
+    parts = attributes(options)
+    return {name: read(parts, number) for name, number, read in _ATTRIBUTES[kind]}
+
+
 _QDISCS: Mapping[str, Callable[[memoryview], _Numbers]] = {
+    **{kind: functools.partial(_of_attributes, kind) for kind in _ATTRIBUTES},
     "bfifo": _fifo_bytes,
     "cake": _cake,
     "choke": _choke,
-    "codel": _codel,
-    "dualpi2": _dualpi2,
     "ets": _ets,
     "fq": _fq,
-    "fq_codel": _fq_codel,
-    "fq_pie": _fq_pie,
     "hfsc": _hfsc,
-    "hhf": _hhf,
     "htb": _htb,
     "netem": _netem,
     "pfifo": _fifo_packets,
     "pfifo_head_drop": _fifo_packets,
-    "pie": _pie,
     "prio": _prio,
     "red": _red,
     "sfb": _sfb,
@@ -484,20 +481,6 @@ def _name(view: memoryview) -> str:
 
 def _u32(view: memoryview, at: int) -> int:
     return int(struct.unpack_from("=I", view, at)[0])
-
-
-def _whole(parts: _Options, key: int) -> int | None:
-    return _u32(parts[key], 0) if key in parts else None
-
-
-def _flag(parts: _Options, key: int) -> int | None:
-    return _whole(parts, key) or None
-
-
-def _us(parts: _Options, key: int) -> float | None:
-    """Return a time of microseconds in seconds; None if it is not there or never reached."""
-    us = _whole(parts, key)
-    return None if us is None or us >= _UNLIMITED // 1000 else us / 1e6
 
 
 def _ns(view: memoryview | None) -> float:
