@@ -68,12 +68,12 @@ def diagnose(paths: tuple[Path, ...], *, check: bool, as_json: bool) -> None:
         return
     if check:
         raise click.UsageError("--check runs the case of a run again; files have none")
-    found = diagnose_files(paths)
+    diagnoses = diagnose_files(paths)
     if as_json:
-        flows = [one.to_json() for one in found]
+        flows = [one.to_json() for one in diagnoses]
         echo(json.dumps({"files": [str(path) for path in paths], "flows": flows}, indent=2))
         return
-    print_foreign_diagnoses(found, console=stdout())
+    print_foreign_diagnoses(diagnoses, console=stdout())
 
 
 def _diagnose_run(paths: tuple[Path, ...], *, check: bool, as_json: bool) -> None:
@@ -85,28 +85,28 @@ def _diagnose_run(paths: tuple[Path, ...], *, check: bool, as_json: bool) -> Non
             f"What can be diagnosed: {KINDS}"
         )
     run = load_run(folder)
-    found = diagnose_run(run, str(names[0]) if names else None)
-    checked = _check(run, found) if check else None
+    diagnoses = diagnose_run(run, str(names[0]) if names else None)
+    checked = _check(run, diagnoses) if check else None
     if as_json:
-        flows = [each.to_json() for each in found]
+        flows = [each.to_json() for each in diagnoses]
         document: dict[str, Any] = {"run": str(folder), "flows": flows}
         if checked is not None:
             document["check"] = checked.to_json()
         echo(json.dumps(document, indent=2))
     else:
-        print_diagnoses(found, console=stdout())
+        print_diagnoses(diagnoses, console=stdout())
         if checked is not None:
             print_remedied(checked, console=stdout())
     if checked is not None and not checked.good:
         raise click.exceptions.Exit(ExitCode.CLAIM_FAILED)
 
 
-def _check(run: Run, found: Sequence[Diagnosis]) -> Remedied:
+def _check(run: Run, diagnoses: Sequence[Diagnosis]) -> Remedied:
     """Run the case again with the remedy of its one diagnosis, and put both side by side."""
-    if len(found) > 1:
-        names = ", ".join(each.flow for each in found)
+    if len(diagnoses) > 1:
+        names = ", ".join(each.flow for each in diagnoses)
         raise InputError(f"{run.folder}: --check is for one flow: name one of {names}")
-    (diagnosis,) = found
+    (diagnosis,) = diagnoses
     planned = {AFTER: Planned(case=remedied_case(run, diagnosis), title="with the remedy")}
     with scratch_folder() as out:
         batch = Batch(cases=planned, out=out)

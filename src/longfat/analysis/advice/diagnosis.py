@@ -347,11 +347,11 @@ def _findings(evidence: FlowEvidence) -> tuple[Finding, ...]:
             network += timeouts(evidence)
     is_full = not network or evidence.share_of(Limit.BOTTLENECK) > 0
     full = full_link(evidence, rest=rest) if is_full else ()
-    found = [*claimed, *network, *full]
-    covered = max((finding.share for finding in [*network, *found[len(claimed) :]]), default=0.0)
+    findings = [*claimed, *network, *full]
+    covered = max((finding.share for finding in [*network, *findings[len(claimed) :]]), default=0.0)
     if covered < rest / 2:
-        found += [*start_up(evidence), *unknown(evidence)]
-    return tuple(sorted(found, key=_rank))
+        findings += [*start_up(evidence), *unknown(evidence)]
+    return tuple(sorted(findings, key=_rank))
 
 
 def _explains(finding: Finding) -> bool:

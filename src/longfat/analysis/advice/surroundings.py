@@ -153,14 +153,14 @@ def outages(
         rtt_s: the RTT of its idle path, if that is known.
     """
     duration_s = sum(part.end_s - part.start_s for part in slices)
-    found = []
+    outages_seen = []
     for start_s, end_s in _silences(run, flow, slices):
         if end_s - start_s < max(_OUTAGE_S, _OUTAGE_RTTS * (rtt_s or 0.0)):
             continue
         if reason := _reason(run, losses, start_s=start_s, end_s=end_s):
             share = (end_s - start_s) / duration_s
-            found.append(Outage(start_s=start_s, end_s=end_s, share=share, reason=reason))
-    return tuple(found)
+            outages_seen.append(Outage(start_s=start_s, end_s=end_s, share=share, reason=reason))
+    return tuple(outages_seen)
 
 
 def _silences(run: Run, flow: Flow, slices: Sequence[Slice]) -> list[tuple[float, float]]:

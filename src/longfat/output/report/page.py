@@ -371,15 +371,15 @@ def limiting_factor(verdict: Verdict) -> tuple[LimitingFactor, ...]:
 
 def lost_packets(verdict: Verdict) -> tuple[LostPackets, ...]:
     """Return where each case's run with the first seed lost packets, the most first."""
-    found = []
+    rows = []
     for case, run in verdict.first_runs.items():
         if run.drops is None:
             continue
         lost = [loss for loss in losses(run) if loss.cause.is_loss]
         if lost:
             more = len(lost) - _MAX_LOSSES
-            found.append(LostPackets(case, tuple(lost[:_MAX_LOSSES]), max(0, more)))
-    return tuple(found)
+            rows.append(LostPackets(case, tuple(lost[:_MAX_LOSSES]), max(0, more)))
+    return tuple(rows)
 
 
 def _row(verdict: Verdict, case: str, flow: str) -> LimitingFactor:
