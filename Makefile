@@ -4,22 +4,31 @@
 
 LONGFAT := .venv/bin/longfat
 
-.PHONY: lab report-script studio web test test-slow test-long check check-python check-web docs bench screenshots dist matrix lock clean
+# What a machine needs: kernels, and its programs.
+KERNEL = $(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
+KERNELS = $(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
+TOOLS = $(LONGFAT) tools build >/dev/null
 
-lab: report-script
-	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
+.PHONY: lab machine report-script studio web test test-slow test-long check check-python check-web docs bench screenshots dist matrix lock clean
+
+lab:
+	@tools/setup.sh lab
+	@$(MAKE) --no-print-directory -j 2 machine report-script
 	@$(LONGFAT) run labs/lab08 --kernel $$(head -n 1 .venv/kernels)
 	@[ "$$(command -v longfat)" = "$(CURDIR)/$(LONGFAT)" ] \
 		|| echo 'To call longfat by its name in this shell: . .venv/bin/activate'
 
+# The tools are downloaded while the kernel is compiled.
+machine:
+	@$(TOOLS) & tools=$$!; $(KERNEL) && wait $$tools
+
 # What draws the charts of report pages: from TypeScript in web/ to files in the Python package.
+# Without it, reports have the figures, and no charts to zoom in.
 SCRIPT = src/longfat/output/report/bundle/report.js
 report-script:
-	@tools/setup.sh lab
-	@$(MAKE) --no-print-directory $(SCRIPT)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(SCRIPT); fi
 
-studio: web
-	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
+studio: web machine
 	@$(LONGFAT) studio
 
 # The studio's page, likewise.
@@ -46,8 +55,7 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE .venv/bin/pytest
 # Every behaviour once, on the labs' kernel alone.
 test:
 	@tools/setup.sh test
-	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
-	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
+	@$(MAKE) --no-print-directory machine $(PAGE) $(SCRIPT)
 	@$(MAKE) --no-print-directory -j 2 --output-sync check
 	@# A load on the machine can break a test that waits for a browser or a process. What failed
 	@# runs once more, alone; a defect fails again. The results of both are printed.
@@ -57,14 +65,16 @@ test:
 # packetdrill's scripts of the kernels, labs typed by hand.
 test-slow:
 	@tools/setup.sh test
-	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
+	@$(KERNELS)
+	@$(TOOLS)
 	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
 	$(PYTEST) -m 'slow and not long' -n auto --dist loadgroup || { [ $$? = 1 ] && $(PYTEST) -m 'slow and not long' --last-failed; }
 
 # Whole labs: typed at a person's speed, and each figure of their texts. Hours.
 test-long:
 	@tools/setup.sh test
-	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
+	@$(KERNELS)
+	@$(TOOLS)
 	@$(MAKE) --no-print-directory $(PAGE) $(SCRIPT)
 	$(PYTEST) -m long --timeout 7200
 
@@ -88,9 +98,10 @@ bench:
 	@tools/setup.sh test
 	.venv/bin/python benchmarks/speed.py
 
-# Wheels of longfat and of the kernels that are built, for hosts that cannot build any.
+# Wheels of longfat, of the kernels that are built and of the pinned tools, for hosts that cannot build any.
 dist: web
-	@$(LONGFAT) kernel build $$(cat .venv/kernels) >/dev/null
+	@$(KERNELS)
+	@$(TOOLS)
 	@.venv/bin/python -m tools.dist dist
 
 # What the README promises, tried on fresh Debian machines (docs/platforms.md). Needs root
@@ -101,8 +112,7 @@ matrix: dist
 # The pictures of the studio in docs/images.
 screenshots:
 	@tools/setup.sh test
-	@$(LONGFAT) kernel build $$(head -n 1 .venv/kernels) >/dev/null
-	@$(MAKE) --no-print-directory $(PAGE)
+	@$(MAKE) --no-print-directory machine $(PAGE)
 	.venv/bin/python -m tools.screenshots
 
 # Needs uv. Every version is pinned with its hashes; no index is named.

@@ -20,17 +20,22 @@ from pathlib import Path
 
 import longfat
 from longfat.common import resources
+from longfat.common.guard import scratch_folder
 from longfat.engine import kernel as kernels
-from longfat.engine.kernel import Kernel, Manifest, recipe
+from longfat.engine import toolset as toolsets
+from longfat.engine.kernel import Kernel, Manifest
 from longfat.engine.kernel.cache import WHEEL_PACKAGE as PACKAGE
 from longfat.engine.kernel.cache import distribution
+from longfat.engine.kernel.source_offer import recipe_files, source_text
 from longfat.engine.kernel.version import split_variant
+from longfat.engine.toolset import Toolset
+from longfat.engine.toolset.archive import WHEEL_PACKAGE as TOOLS_PACKAGE
+from longfat.engine.toolset.archive import archive_name, pack
+from longfat.engine.toolset.recipe import recipe_digest
 from longfat.errors import HostError, LongfatError
 from tools.wheel import Member, write_wheel
 
 _TOP = Path(__file__).parents[1]
-# What of the patches' folder is of no series.
-_ALWAYS = ("patches/README.md", "patches/COPYING")
 # Versions in the C library that are named otherwise, and the release they came with.
 _NAMED = {"GLIBC_ABI_DT_RELR": 36}
 
@@ -60,7 +65,8 @@ def kernel_wheel(kernel: Kernel, *, folder: Path) -> Path:
         for path in sorted(kernel.folder.iterdir())
     }
     members |= {
-        f"{source}/kernel/{name}": Member.of(path) for name, path in _recipe(kernel.series).items()
+        f"{source}/kernel/{name}": Member.of(path)
+        for name, path in recipe_files(kernel.release).items()
     }
     members[f"{source}/README.md"] = Member(content=text.encode())
     return write_wheel(
@@ -78,6 +84,39 @@ def kernel_wheel(kernel: Kernel, *, folder: Path) -> Path:
             "COPYING": Member.of(resources.folder("kernel") / "patches/COPYING"),
             "LICENSE": Member.of(_TOP / "LICENSE"),
         },
+    )
+
+
+def toolset_wheel(toolset: Toolset, *, folder: Path) -> Path:
+    """Pack a toolset.
+
+    Args:
+        toolset: the toolset.
+        folder: where to.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    with scratch_folder() as scratch:
+        archive = scratch / archive_name(recipe_digest())
+        pack(toolset.folder, archive)
+        content = Member.of(archive)
+    packages = "\n".join(f"- {name} {version}" for name, version in toolset.versions.items())
+    return write_wheel(
+        folder,
+        name="longfat-tools",
+        version=f"{longfat.__version__}+t{toolset.digest[:12]}",
+        tag="py3-none-manylinux_2_17_x86_64",
+        about={"Summary": "The pinned programs of longfat's machines"},
+        text=(
+            "# Pinned programs for longfat\n\nPrograms of Debian 12 for the machines of longfat"
+            f" {longfat.__version__}, with the digest\n`{toolset.digest}`. Their licences are in"
+            " the folder `licences` of the archive, and their\nsources in the packages of Debian"
+            " of these versions. iperf3 is modified; `licences/changes.md` says how.\n\n"
+            f"{packages}\n"
+        ),
+        members={f"{TOOLS_PACKAGE}/{archive.name}": content},
+        licences={"LICENSE": Member.of(_TOP / "LICENSE")},
     )
 
 
@@ -120,21 +159,8 @@ def _wheel_version(kernel: Kernel) -> str:
     return f"{match[0]}+{'.'.join([*rest, f'k{kernel.digest[:12]}'])}"
 
 
-def _recipe(series: str) -> dict[str, Path]:
-    """Return the files of a kernel's recipe by their names in the recipe's folder."""
-    folder = resources.folder("kernel")
-    ours = recipe.load(series)
-    files = (ours.answers, *ours.patches, *ours.shims, ours.launcher)
-    return {path.relative_to(folder).as_posix(): path for path in files} | {
-        name: folder / name for name in _ALWAYS
-    }
-
-
 def _text(about: Manifest) -> str:
-    """Return what the GPL asks for: where the source is, and how to make the binary of it."""
-    patches = "\n".join(
-        f"- kernel/{name}" for name in _recipe(about.series) if name.endswith(".patch")
-    )
+    """Return the description of a kernel's wheel."""
     return f"""\
 # Linux {about.release} for longfat
 
@@ -142,48 +168,7 @@ def _text(about: Manifest) -> str:
 boots. `linux` is under the GPL, version 2 (COPYING). The launcher `confine` and the
 libraries `*.so` are longfat's own, under the Apache licence, version 2.0 (LICENSE).
 
-## Source
-
-All that `linux` was built of:
-
-- the source `{about.source_name}` of Linux {about.release}, with the SHA-256
-  `{about.source_digest}`: {_origin(about)};
-- the patches in `{PACKAGE}/source-{about.series}`, in this order:
-
-{patches}
-
-- the answers in `kernel/answers.config` there; `config` beside `linux` is the whole
-  configuration that came of them.
-
-The sources of the launcher and the libraries are in `kernel/launcher` and `kernel/shims` there.
-
-Who passes this wheel on passes on a program under the GPL, and has to give that source
-as well, from the same place.
-
-## To build it again
-
-    longfat kernel build {about.series} --source {about.source_name} --sha256 {about.source_digest}
-
-By these, it gives the same bytes:
-
-- {about.tools[0]}
-- {about.tools[1]}
-- the recipe of longfat with the digest `{about.recipe_digest}`
-"""
-
-
-def _origin(about: Manifest) -> str:
-    """Return where a source of this name is to be had."""
-    name = about.source_name
-    if match := re.fullmatch(r"(linux-source-[\d.]+)\.tar\.\w+", name):
-        return (
-            f"the file of that name in the package `{match[1]}` of Debian or Ubuntu, in the"
-            f" version of it that begins with {about.release}; Debian's snapshot archive keeps"
-            " all versions"
-        )
-    if re.fullmatch(r"linux-[\d.]+(-rc\d+)?\.tar\.\w+", name):
-        return "the file of that name at kernel.org"
-    return "a tree of whoever made this wheel, who has to give it to you"
+{source_text(about, folder=f"{PACKAGE}/source-{about.series}", what="wheel")}"""
 
 
 def _longfat_wheel(folder: Path) -> None:
@@ -207,6 +192,8 @@ def main(arguments: Sequence[str]) -> None:
     if not chosen:
         _longfat_wheel(folder)
         ready = [found for found in kernels.kernels() if kernels.fits(found)]
+        if (toolset := toolsets.stored()) is not None:
+            toolset_wheel(toolset, folder=folder)
         chosen = [found.series for found in ready if not split_variant(found.release)[1]]
     for series in dict.fromkeys(chosen):
         kernel_wheel(kernels.find(series), folder=folder)

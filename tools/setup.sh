@@ -10,16 +10,18 @@ cd "$(dirname "$0")/.."
 purpose=${1:?lab, studio or test}
 say() { printf '%s\n' "$*" >&2; }
 
-# Each program and the package that has it. A user's PATH may lack sbin. Node and npm build
-# the script of report pages and the studio's page.
-programs='bwrap:bubblewrap ip:iproute2 iperf3:iperf3 ping:iputils-ping sysctl:procps
- tcpdump:tcpdump node:nodejs npm:npm'
+# Each program and the package that has it. A user's PATH may lack sbin.
+programs=bwrap:bubblewrap
 compilers='gcc:gcc make:make flex:flex bison:bison bc:bc xz:xz-utils patch:patch'
 kernels=6.1
+if [ "$purpose" != lab ]; then # to build the studio's page
+    programs="$programs node:nodejs npm:npm"
+fi
 if [ "$purpose" = test ]; then
     # ccache, since one of the kernels is a variant of another.
     programs="$programs ccache:ccache strace:strace gpg:gpg gpg-agent:gpg-agent ethtool:ethtool mn:mininet
- wg:wireguard-tools nft:nftables less:less curl:curl pdftotext:poppler-utils
+ wg:wireguard-tools nft:nftables ip:iproute2 iperf3:iperf3 ping:iputils-ping sysctl:procps
+ tcpdump:tcpdump less:less curl:curl pdftotext:poppler-utils
  ovs-vswitchd:openvswitch-switch ovs-testcontroller:openvswitch-testcontroller brctl:bridge-utils tshark:tshark"
     # Of each series, the build takes the release in kernel/tested if it can be had.
     kernels=$(sed 's/\.[0-9]*$//' kernel/tested; cat kernel/variants/tested)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 from longfat.engine.kernel import Kernel
 from longfat.execution import run_case
-from longfat.execution.tools import GUEST_PATH
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.probes import Queue
@@ -119,8 +117,6 @@ def test_fq_in_a_switch_does_not_know_the_senders_pace(
 def test_an_interface_with_gro_is_a_boundary_too(send: Callable[..., dict[str, Any]]) -> None:
     # Its packets come by NAPI and not by netif_rx().
     gro = "ethtool -K s1-eth1 gro on rx-udp-gro-forwarding on"
-    if shutil.which("ethtool", path=GUEST_PATH) is None:
-        pytest.skip("ethtool is not here")
     assert send(gro, f"tc qdisc add dev s1-eth2 {TBF}")["charged"] == 0
     assert send(gro, f"tc qdisc add dev s1-eth2 {TBF}", LINUX)["charged"] > 4096
 
@@ -182,13 +178,19 @@ FULL_QUEUE = (
 
 
 @pytest.mark.parametrize(
-    ("first", "least_bytes", "most_bytes"),
-    [((), 2_900_000, 3_000_000), ((LINUX,), 0, 300_000)],
-    ids=["ours", "linux"],
+    ("shared_kernel", "first", "least_bytes", "most_bytes"),
+    [
+        (False, (), 2_900_000, 3_000_000),
+        (False, (LINUX,), 0, 300_000),
+        (True, (), 0, 300_000),
+    ],
+    ids=["computers", "linux", "shared-kernel"],
 )
 def test_tcp_fills_a_queue_behind_a_switch(
     each_kernel: Kernel,
     tmp_path: Path,
+    *,
+    shared_kernel: bool,
     first: tuple[str, ...],
     least_bytes: float,
     most_bytes: float,
@@ -199,6 +201,7 @@ def test_tcp_fills_a_queue_behind_a_switch(
             hosts=tuple(Host(name=f"h{n}", address=f"10.0.0.{n}/8") for n in (1, 2)),
             switches=(Switch(name="s1"), Switch(name="s2")),
             links=(Link(a="s1", b="s2"), Link(a="h1", b="s1"), Link(a="h2", b="s2")),
+            shared_kernel=shared_kernel,
         ),
         setup=tuple(Command(node=ROOT_NAMESPACE, line=line) for line in (*first, *FULL_QUEUE)),
         flows=(Transfer(name="bulk", source="h1", target="h2", time_s=4.0, congestion="reno"),),

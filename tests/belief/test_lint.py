@@ -108,6 +108,45 @@ def test_a_second_root(boot: Boot, each_kernel: Kernel) -> None:
     assert said[9]
 
 
+def test_what_a_change_of_netem_keeps(boot: Boot, each_kernel: Kernel) -> None:
+    root = "tc qdisc {} dev dum0 root"
+    said = outputs(
+        boot,
+        each_kernel,
+        [
+            f"{root.format('add')} netem delay 1ms loss 3% rate 10mbit corrupt 2% reorder 5%",
+            f"{root.format('change')} netem delay 2ms; tc qdisc show dev dum0",
+        ],
+    )
+    assert all(part in said[1] for part in ("delay 2ms", "rate 10Mbit", "corrupt 2%", "reorder"))
+    assert "loss" not in said[1]
+
+
+def test_the_limit_of_a_tbf_goes_with_its_queue(boot: Boot, each_kernel: Kernel) -> None:
+    said = outputs(
+        boot,
+        each_kernel,
+        [
+            "tc qdisc add dev dum0 root handle 1: tbf rate 10mbit burst 10kb limit 250000",
+            "tc qdisc add dev dum0 parent 1:1 netem delay 20ms; tc qdisc show dev dum0",
+        ],
+    )
+    assert "bfifo" not in said[1]
+    assert "limit 1000 delay 20ms" in said[1]
+
+
+def test_the_length_of_a_queue_is_read_when_it_is_made(boot: Boot, each_kernel: Kernel) -> None:
+    said = outputs(
+        boot,
+        each_kernel,
+        [
+            "ip link set dev dum0 txqueuelen 5; tc qdisc add dev dum0 root pfifo",
+            "ip link set dev dum0 txqueuelen 9; tc qdisc show dev dum0",
+        ],
+    )
+    assert "limit 5p" in said[1]
+
+
 def test_htb(boot: Boot, each_kernel: Kernel) -> None:
     add = "tc class add dev dum0 parent 1: classid 1:{} htb rate {}"
     said = outputs(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from longfat.engine.kernel import Kernel
-from longfat.model.tc import RATE, Qdisc, QdiscLine, parse_qdisc
+from longfat.model.network.tc import RATE, Qdisc, QdiscLine, parse_qdisc
 from tests.model.qdiscs import KINDS, qdiscs
 
 Boot = Callable[..., str]

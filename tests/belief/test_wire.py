@@ -12,7 +12,7 @@ import pytest
 
 import longfat
 from longfat.live import Network
-from longfat.model.tc import RATE
+from longfat.model.network.tc import RATE
 from tests.kernels import KERNELS
 
 FRAME_BYTES = 1514

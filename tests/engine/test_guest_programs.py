@@ -12,6 +12,7 @@ import pytest
 from longfat.common.checksum import folder_damage
 from longfat.engine import init
 from longfat.engine.guest_programs import _cached, product_folder, product_program
+from longfat.engine.toolset import Toolset
 from longfat.guest import boot
 
 
@@ -41,27 +42,30 @@ def packed(folder: Path) -> set[str]:
     return set(marshal.loads(data[boot.SIZE_BYTES :][:size]))
 
 
-def test_its_modules_are_packed_with_the_core_s(package: str) -> None:
-    with init.guest_folder() as core, product_folder(package) as folder:
+def test_its_modules_are_packed_with_the_core_s(package: str, toolset: Toolset) -> None:
+    with (
+        init.guest_folder(toolset=toolset) as core,
+        product_folder(package, toolset=toolset) as folder,
+    ):
         own = {"greeting", "greeting.guest", "greeting.guest.b", "greeting.guest.main", "colorsys"}
         assert packed(folder) - packed(core) == own
         assert packed(core) <= packed(folder)
         assert not folder_damage(folder)
         assert b"/run/longfat/guest/greeting/guest/main.py" in (folder / boot.FILE).read_bytes()
-    with product_folder(package) as again:
+    with product_folder(package, toolset=toolset) as again:
         assert again == folder
 
 
 def test_a_cache_that_cannot_be_written_to_changes_nothing(
-    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    package: str, toolset: Toolset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with product_folder(package) as folder:
+    with product_folder(package, toolset=toolset) as folder:
         kept = (folder / boot.FILE).read_bytes()
     (tmp_path / "file").touch()
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "file"))
     for cached in (_cached, init._cached):
         cached.cache_clear()
-    with product_folder(package) as folder:
+    with product_folder(package, toolset=toolset) as folder:
         assert (folder / boot.FILE).read_bytes() == kept
 
 

@@ -13,7 +13,9 @@ from longfat import guest
 from longfat.common.checksum import folder_damage
 from longfat.engine import init, kernel
 from longfat.engine.init import _cached, guest_folder
+from longfat.engine.toolset import Toolset
 from longfat.execution import run_case
+from longfat.execution.tools import Toolbox
 from longfat.model.case import Case
 from longfat.model.traffic import Ping
 
@@ -47,13 +49,15 @@ def test_bytecode_in_the_installed_folder_decides_nothing(
     assert text[0] == text[1]
 
 
-def test_a_damaged_copy_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_copy_is_made_anew(
+    tmp_path: Path, toolset: Toolset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path))
-    with guest_folder() as place:
+    with guest_folder(toolset=toolset) as place:
         file = place / "modules"
     file.write_bytes(b"x")
     _cached.cache_clear()
-    with guest_folder() as again:
+    with guest_folder(toolset=toolset) as again:
         assert again == place
     assert not folder_damage(place)
     assert [path.name for path in place.parent.iterdir() if path.name.startswith(".")] == []
@@ -64,21 +68,24 @@ def test_a_cache_that_cannot_be_written_to_changes_no_result(
 ) -> None:
     case = make_case(Ping(name="rtt", source="h1", target="h2", count=2))
     kept = run_case(case, name="a", out=tmp_path)
-    found = kernel.find(case.kernel)
+    found, toolbox = kernel.find(case.kernel), Toolbox()
+    assert toolbox.toolset.digest
     _cached.cache_clear()
     (tmp_path / "file").touch()
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "file"))
-    assert run_case(case, name="b", out=tmp_path, kernel=found).digest == kept.digest
+    assert (
+        run_case(case, name="b", out=tmp_path, kernel=found, toolbox=toolbox).digest == kept.digest
+    )
 
 
 def test_its_modules_do_not_depend_on_where_the_host_keeps_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, toolset: Toolset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = []
     for name in ("a-cache", "another-cache-of-the-host"):
         monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / name))
         _cached.cache_clear()
-        with guest_folder() as place:
+        with guest_folder(toolset=toolset) as place:
             made.append((place / "modules").read_bytes())
     assert made[0] == made[1]
     assert os.fsencode(tmp_path) not in made[0]

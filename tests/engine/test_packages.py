@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from longfat.engine import toolset as toolsets
 from longfat.engine.packages import InstalledPackages, install_packages
 from longfat.errors import HostError, InputError, Place
 from longfat.model.packages import PACKAGES_PLACE, pinned_package
 from tests.packages import WheelFolder
 
-PYTHON = Path("/usr/bin/python3")
+TOOLSET = functools.cache(toolsets.find)
 
 
 @pytest.fixture
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WheelFolder:
+    TOOLSET.cache_clear()
+    TOOLSET()
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "cache"))
     return WheelFolder(tmp_path / "wheels", monkeypatch)
 
 
 def install(*lines: str) -> InstalledPackages:
     places = [Place("study.yaml", 3 + n, 5, f"packages[{n}]") for n in range(len(lines))]
-    return install_packages([pinned_package(x) for x in lines], interpreter=PYTHON, places=places)
+    return install_packages([pinned_package(x) for x in lines], toolset=TOOLSET(), places=places)
 
 
 def wrong(*lines: str) -> tuple[int, str]:
@@ -58,7 +62,7 @@ def test_a_compiled_package_is_installed_once_and_names_no_host(
 
     code = "import fast, plain; print(fast.answer(), plain.WHERE)"
     environment = {"PYTHONPATH": str(found.folder)}
-    argv = [str(PYTHON), "-B", "-c", code]
+    argv = [*TOOLSET().on_host("python3"), "-B", "-c", code]
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == f"42 {found.folder}/plain.py\n"
 

@@ -177,7 +177,7 @@ def play(text: str, folder: Path) -> tuple[int, str, dict[str, Any]]:
         ("run: sleep 60, limit: 2s, expect: fails", 0, "", 124),
         ("run: 'trap : TERM; sleep 9; sleep 9', limit: 2s", 1, "did not end within 2 s", 124),
         ("run: kill -SEGV $$, expect: fails", 0, "", 139),
-        ("run: nonesuch", 2, "hint: a machine has only the programs", 127),
+        ("run: nonesuch", 2, "hint: a machine has the pinned tools", 127),
         ("run: sleep 9, serve: sleep 1; exit 5, expect: fails", 0, "", 5),
         ("run: sleep 9, serve: exit 5, port: 80, expect: fails", 0, "", 5),
     ],

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 
 import pytest
 
 from longfat.engine import guest_modules
+from longfat.engine import toolset as toolsets
 from longfat.engine.init import guest_folder
-from longfat.engine.machine import INTERPRETER
+from longfat.engine.toolset import Toolset
 from longfat.guest import boot
 
 ROOTS = ("longfat.guest.main", "longfat.guest.job", "longfat.guest.agent", "longfat.guest.transfer")
@@ -36,16 +36,19 @@ print(dumps({name: [type(getattr(module.__spec__, "loader", None)).__name__,
 
 
 def run(*arguments: str) -> str:
-    done = subprocess.run(
-        [INTERPRETER, "-I", "-S", "-B", *arguments], check=True, capture_output=True, text=True
-    )
+    done = toolsets.find().run_python(*arguments)
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    with guest_folder() as folder:
-        yield folder
+def place(toolset: Toolset, tmp_path: Path) -> Path:
+    """Return a copy whose libraries are where the host has them, and not a machine."""
+    with guest_folder(toolset=toolset) as folder:
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    names = [f"longfat.guest.{path.stem}" for path in (tmp_path / "longfat/guest").glob("[!_]*.py")]
+    run(guest_modules.__file__, str(tmp_path), str(tmp_path), "", "", *sorted(names))
+    return tmp_path
 
 
 def test_they_are_those_of_pythons_own_imports(place: Path) -> None:
@@ -75,7 +78,7 @@ def packages(tmp_path: Path) -> Path:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    run(guest_modules.__file__, str(tmp_path), str(tmp_path), "round", "broken")
+    run(guest_modules.__file__, str(tmp_path), str(tmp_path), "", "", "round", "broken")
     for name in ("round", "longfat", "broken.py"):
         (tmp_path / name).rename(tmp_path / f"{name}-gone")
     return tmp_path

@@ -1,8 +1,10 @@
 """Write the file of modules that `longfat.guest.boot` reads.
 
-Run by the interpreter of the guests as `PYTHON -I -S -B guest_modules.py ROOT PLACE MODULE...`,
-where the package `longfat.guest` lies below ROOT, and a machine sees ROOT as PLACE; the file is
-written to ROOT, with these modules and all that they import.
+Run by the interpreter of the guests as
+`PYTHON -I -S -B guest_modules.py ROOT PLACE HOME HOME_PLACE MODULE...`, where the package
+`longfat.guest` lies below ROOT, and a machine sees ROOT as PLACE; the file is written to ROOT, with
+these modules and all that they import. A machine sees the interpreter's own folder HOME as
+HOME_PLACE; both are empty if it sees it at the same path.
 """
 
 import sys
@@ -18,19 +20,30 @@ if TYPE_CHECKING:
 _IN_THE_INTERPRETER = ("built-in", "frozen")
 
 
-def placed(code: "CodeType", root: str, place: str) -> "CodeType":
-    """Return code whose tracebacks show PLACE and not ROOT, which is a folder of the host."""
+def placed_path(path: str, places: dict[str, str]) -> str:
+    """Return a path as a machine sees it, which is one of the host.
+
+    Args:
+        path: the path.
+        places: the folders of the host, with their paths in a machine.
+    """
+    for folder, place in places.items():
+        if folder and path.startswith(f"{folder}/"):
+            return place + path.removeprefix(folder)
+    return path
+
+
+def placed(code: "CodeType", places: dict[str, str]) -> "CodeType":
+    """Return code whose tracebacks show paths of a machine, and not of the host."""
     inner = (
-        placed(value, root, place) if isinstance(value, type(code)) else value
+        placed(value, places) if isinstance(value, type(code)) else value
         for value in code.co_consts
     )
-    file = code.co_filename
-    if file.startswith(f"{root}/"):
-        file = place + file.removeprefix(root)
+    file = placed_path(code.co_filename, places)
     return code.replace(co_filename=file, co_consts=tuple(inner))
 
 
-def entry_of(name: str, root: str, place: str) -> tuple[str, str, bytes] | None:
+def entry_of(name: str, places: dict[str, str]) -> tuple[str, str, bytes] | None:
     """Return a module's file, the folder of its modules if it is a package, and its code.
 
     A library has no code. None is returned for a module of the interpreter itself, and for
@@ -43,11 +56,12 @@ def entry_of(name: str, root: str, place: str) -> tuple[str, str, bytes] | None:
     if spec.origin is None:  # a folder without __init__.py, as `longfat` is in a guest
         return "", folder, marshal.dumps(compile("", name, "exec"))
     code = spec.loader.get_code(name)
-    return spec.origin, folder, b"" if code is None else marshal.dumps(placed(code, root, place))
+    return spec.origin, folder, b"" if code is None else marshal.dumps(placed(code, places))
 
 
-def write(root: str, place: str, names: list[str]) -> None:
+def write(root: str, place: str, home: str, home_place: str, *, names: list[str]) -> None:
     """Write the file to the folder ROOT."""
+    places = {root: place, home: home_place}
     sys.path.insert(0, root)
     for name in names:
         __import__(name)
@@ -56,9 +70,11 @@ def write(root: str, place: str, names: list[str]) -> None:
     codes = []
     start = 0
     for name in sorted(sys.modules.keys() - _KNOWN):
-        if (entry := entry_of(name, root, place)) is not None:
+        if (entry := entry_of(name, places)) is not None:
             *paths, code = entry
-            index[name] = (*(path.removeprefix(f"{root}/") for path in paths), start, len(code))
+            # Those of the program are relative to its folder.
+            paths = [placed_path(path.removeprefix(f"{root}/"), places) for path in paths]
+            index[name] = (*paths, start, len(code))
             codes.append(code)
             start += len(code)
     head = marshal.dumps(index)
@@ -67,4 +83,4 @@ def write(root: str, place: str, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    write(sys.argv[1], sys.argv[2], ["longfat.guest.boot", *sys.argv[3:]])
+    write(*sys.argv[1:5], names=["longfat.guest.boot", *sys.argv[5:]])

@@ -14,31 +14,27 @@ program for other kinds of machines, which experiments do not see: `part` names 
 
 from __future__ import annotations
 
-import compileall
 import functools
 import hashlib
 import json
-import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from py_compile import PycInvalidationMode
 from types import MappingProxyType
 
 from longfat import guest
 from longfat.common.checksum import folder_damage, write_sums
 from longfat.common.folder_store import FolderStore, cache_root
 from longfat.common.guard import scratch_folder
-from longfat.engine.machine import HANDOVER, INTERPRETER
+from longfat.engine.machine import HANDOVER
+from longfat.engine.toolset import PLACE, PYTHON, Toolset
 from longfat.errors import HostError
 from longfat.guest.mounts import HOME
 
 _SOURCES = Path(guest.__file__).resolve().parent
 _WRITER = Path(__file__).with_name("guest_modules.py")
-_PYTHON = (str(INTERPRETER), "-I", "-S", "-B")
+_OPTIONS = ("-I", "-S", "-B")
 
 GUEST_PLACE = "guest"
 """Its path in a machine, under `HANDOVER`."""
@@ -61,7 +57,7 @@ def init_program(part: str = "") -> list[str]:
         part: the subpackage with the `main`; the guest package itself, if empty.
     """
     boot = f"{HANDOVER}/{GUEST_PLACE}/{_PACKAGE}/boot.py"
-    return [*_PYTHON, boot, _main(part)]
+    return [PYTHON, *_OPTIONS, boot, _main(part)]
 
 
 def _main(part: str) -> str:
@@ -69,21 +65,22 @@ def _main(part: str) -> str:
 
 
 @contextmanager
-def guest_folder(part: str = "") -> Iterator[Path]:
+def guest_folder(part: str = "", *, toolset: Toolset) -> Iterator[Path]:
     """Yield the compiled guest program: that in the cache, or a temporary one, if it is read-only.
 
     Args:
         part: a subpackage to include, too.
+        toolset: the toolset whose Python runs it.
 
     Raises:
-        HostError: it cannot be stored anywhere, or this Python lacks modules.
+        HostError: it cannot be stored anywhere.
     """
-    cached = _cached(part)
+    cached = _cached(part, toolset)
     if cached is not None:
         yield cached
         return
     with scratch_folder() as folder:
-        _compile(folder, part)
+        _compile(folder, part, toolset)
         yield folder
 
 
@@ -110,19 +107,16 @@ def write_job(
 
 
 @functools.cache
-def _cached(part: str) -> Path | None:
+def _cached(part: str, toolset: Toolset) -> Path | None:
     """Return its folder in the cache; None if the cache cannot be written to."""
-    digest = hashlib.sha256(f"{sys.version}\0{part}\0".encode())
-    # A package manager that replaces modules of the standard library changes its folder.
-    for path in (INTERPRETER, Path(os.__file__).parent):
-        digest.update(f"{path}\0{path.stat().st_mtime_ns}\0".encode())
+    digest = hashlib.sha256(f"{part}\0{toolset.digest}\0".encode())
     digest.update(_WRITER.read_bytes())
     for name, path in _sources(part).items():
         digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     path = cache_root() / "guest" / digest.hexdigest()[:32]
     if folder_damage(path):
         try:
-            _put(path, part)
+            _put(path, part, toolset)
         except OSError:
             return None
     return path
@@ -138,39 +132,51 @@ def _sources(part: str) -> dict[str, Path]:
     return {path.relative_to(_SOURCES).as_posix(): path for path in paths}
 
 
-def _put(path: Path, part: str) -> None:
+def _put(path: Path, part: str, toolset: Toolset) -> None:
     store = FolderStore(folder=path.parent, prefix=".making-")
     with store.new_folder() as folder:
         program = folder / path.name
         program.mkdir()
-        _compile(program, part)
+        _compile(program, part, toolset)
         write_sums(program)
         if folder_damage(path):  # otherwise another process was faster
             store.replace(program, path)
 
 
-def _compile(folder: Path, part: str) -> None:
+def _compile(folder: Path, part: str, toolset: Toolset) -> None:
     for name, path in _sources(part).items():
         copy = folder / _PACKAGE / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
         if path.suffix != ".py":
             copy.chmod(0o755)
-    compileall.compile_dir(
-        folder,
-        quiet=2,
-        # The path that tracebacks of the guest show.
-        stripdir=str(folder),
-        invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
-    )
     names = {f"{_PROGRAM}.{path.stem}" for path in _SOURCES.glob("*.py") if path.stem[0] != "_"}
-    command = [*_PYTHON, str(_WRITER), str(folder), _SEEN_AT, *sorted({*names, _main(part)})]
-    done = subprocess.run(
-        command, capture_output=True, encoding="utf-8", errors="replace", check=False
+    write_modules(folder, sorted({*names, _main(part)}), toolset=toolset)
+
+
+def write_modules(root: Path, names: Sequence[str], *, toolset: Toolset) -> None:
+    """Compile modules, and write the file of modules that `longfat.guest.boot` reads.
+
+    Args:
+        root: the folder of the program with its modules, in which the file is written.
+        names: the names of the modules that it has, with all that they import.
+        toolset: the toolset whose Python runs them.
+
+    Raises:
+        HostError: one cannot be imported.
+    """
+    # The path that tracebacks of the guest show is below that of the program.
+    compiled = toolset.run_python(
+        *("-m", "compileall", "-q", "-j1", "-s", str(root)),
+        *("--invalidation-mode", "unchecked-hash", str(root)),
     )
-    if done.returncode != 0:
-        why = done.stderr.strip().rpartition("\n")[2]
-        raise HostError(
-            f"{INTERPRETER} cannot import what runs in a machine: {why}",
-            hint="install all of Python's standard library, such as the package python3",
-        )
+    written = toolset.run_python(
+        str(_WRITER), str(root), _SEEN_AT, str(toolset.folder), PLACE, *names
+    )
+    for done in (compiled, written):
+        if done.returncode != 0:
+            why = (done.stderr or done.stdout).strip().rpartition("\n")[2]
+            raise HostError(
+                f"the toolset's Python cannot import what runs in a machine: {why}",
+                hint="longfat tools build --again",
+            )

@@ -31,10 +31,12 @@ from typing import TYPE_CHECKING
 from longfat.common.atomic import write_whole
 from longfat.common.checksum import SUMS, folder_damage, write_sums
 from longfat.common.folder_store import FolderStore, cache_root
+from longfat.engine.toolset import PYTHON_VERSION
 from longfat.errors import HostError, InputError
 from longfat.model.packages import PACKAGES_PLACE, PinnedPackage
 
 if TYPE_CHECKING:
+    from longfat.engine.toolset import Toolset
     from longfat.errors import Place
 
 # To be incremented when the same wheels are installed in another way.
@@ -72,13 +74,13 @@ class InstalledPackages:
 
 
 def install_packages(
-    packages: Sequence[PinnedPackage], *, interpreter: Path, places: Sequence[Place] = ()
+    packages: Sequence[PinnedPackage], *, toolset: Toolset, places: Sequence[Place] = ()
 ) -> InstalledPackages:
     """Return packages for a machine; they are installed, if they are not yet.
 
     Args:
         packages: the packages, including all dependencies.
-        interpreter: the Python that will import them.
+        toolset: the toolset whose Python will import them.
         places: their locations, for messages.
 
     Raises:
@@ -86,13 +88,13 @@ def install_packages(
             a dependency is not among them.
         HostError: they cannot be downloaded, or the cache is damaged.
     """
-    about = _about(interpreter)
+    about = _about(toolset)
     decides = [_FORMAT, about, [one.line for one in packages]]
     key = hashlib.sha256(json.dumps(decides).encode()).hexdigest()
     try:
         digest = _digest(key)
         if digest is None:
-            digest = _install(packages, key, interpreter=interpreter, about=about, places=places)
+            digest = _install(packages, key, toolset=toolset, about=about, places=places)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise HostError(
@@ -138,14 +140,11 @@ def _digest_of(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _about(interpreter: Path) -> list[str]:
-    """Return what determines which wheels fit an interpreter."""
-    argv = [str(interpreter), "-I", "-S", "-c", _INTERPRETER]
-    done = subprocess.run(
-        argv, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=60
-    )
+def _about(toolset: Toolset) -> list[str]:
+    """Return what determines which wheels fit a toolset's Python."""
+    done = toolset.run_python("-c", _INTERPRETER)
     if done.returncode != 0:
-        raise HostError(f"{interpreter} cannot be run: {done.stderr.strip()[-200:]}")
+        raise HostError(f"the toolset's Python cannot be run: {done.stderr.strip()[-200:]}")
     return [str(one) for one in json.loads(done.stdout)]
 
 
@@ -153,7 +152,7 @@ def _install(
     packages: Sequence[PinnedPackage],
     key: str,
     *,
-    interpreter: Path,
+    toolset: Toolset,
     about: Sequence[str],
     places: Sequence[Place],
 ) -> str:
@@ -164,14 +163,14 @@ def _install(
         target.mkdir(parents=True)
         lock = folder / "requirements.txt"
         lock.write_text("".join(f"{one.line}\n" for one in packages), encoding="utf-8")
-        done = _run_pip(lock, target, interpreter=interpreter, scratch=folder)
+        done = _run_pip(lock, target, toolset=toolset, scratch=folder)
         if done.returncode != 0:
             raise _failure(done.stderr, packages, about=about, places=places)
         names = sorted(path.stem for path in target.glob("*.dist-info"))
         versions = ", ".join(name.replace("-", " ", 1) for name in names)
         (made / "versions").write_text(versions, encoding="utf-8")
         _tidy(target)
-        _compile(target, interpreter)
+        _compile(target, toolset)
         for path in [*_all(made), made]:
             path.chmod(0o755 if path.is_dir() else 0o644)
             os.utime(path, (_MODIFIED_S, _MODIFIED_S))
@@ -191,13 +190,16 @@ def _all(folder: Path) -> Iterator[Path]:
 
 
 def _run_pip(
-    lock: Path, target: Path, *, interpreter: Path, scratch: Path
+    lock: Path, target: Path, *, toolset: Toolset, scratch: Path
 ) -> subprocess.CompletedProcess[str]:
-    if importlib.util.find_spec("pip") is not None:
-        # Our own pip, which may be the only one; run by the interpreter whose wheels are needed.
-        argv = [sys.executable, "-m", "pip", "--python", str(interpreter)]
-    else:
-        argv = [str(interpreter), "-m", "pip"]
+    # A toolset has no pip. It is run by the interpreter whose wheels are needed.
+    spec = importlib.util.find_spec("pip")
+    if spec is None or spec.origin is None:
+        raise HostError(
+            "pip, which installs a study's packages, is not installed",
+            hint=f"{sys.executable} -m ensurepip, or: sudo apt-get install python3-pip",
+        )
+    argv = [*toolset.on_host(f"python{PYTHON_VERSION}"), "-s", "-B", str(Path(spec.origin).parent)]
     argv += ["install", "--no-input", "--disable-pip-version-check", "--quiet", "--no-compile"]
     argv += ["--require-hashes", "--only-binary=:all:", "--no-warn-script-location"]
     argv += ["--target", str(target), "-r", str(lock)]
@@ -218,11 +220,6 @@ def _run_pip(
         )
     except subprocess.TimeoutExpired:
         raise HostError(f"pip did not install the packages within {_MAX_INSTALL_S:.0f} s") from None
-    if "No module named pip" in done.stderr:
-        raise HostError(
-            "pip, which installs a study's packages, is not installed",
-            hint="sudo apt-get install python3-pip",
-        )
     return done
 
 
@@ -280,9 +277,10 @@ def _tidy(target: Path) -> None:
             path.unlink()
 
 
-def _compile(target: Path, interpreter: Path) -> None:
+def _compile(target: Path, toolset: Toolset) -> None:
     """Compile all modules, with the paths that tracebacks in a machine show."""
-    argv = [str(interpreter), "-I", "-m", "compileall", "-q", "--invalidation-mode"]
-    argv += ["unchecked-hash", "-s", str(target), "-p", PACKAGES_PLACE, str(target)]
     # A package may contain templates that are not Python: its exit status reports those.
-    subprocess.run(argv, capture_output=True, check=False, timeout=_MAX_INSTALL_S)
+    toolset.run_python(
+        *("-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
+        *("-s", str(target), "-p", PACKAGES_PLACE, str(target)),
+    )

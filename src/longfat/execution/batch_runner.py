@@ -19,7 +19,7 @@ from longfat.errors import LongfatError
 from longfat.execution.collector import ResultCollector
 from longfat.execution.cost import CostModel, cached_runs, fit_cost_model, known_runs, runs_in
 from longfat.execution.executor import Batch, Failure, Outcome, RunId, RunObserver, RunTask
-from longfat.execution.pool import Pool
+from longfat.execution.pool import FindKernel, Pool
 from longfat.execution.runs import result_key
 from longfat.execution.tools import Toolbox
 from longfat.model.case import NOWHERE
@@ -39,10 +39,12 @@ class Keys:
 
     Args:
         toolbox: the host's tools.
+        find_kernel: finds the kernel of a version.
     """
 
-    def __init__(self, toolbox: Toolbox) -> None:
+    def __init__(self, toolbox: Toolbox, *, find_kernel: FindKernel = kernels.find) -> None:
         self._toolbox = toolbox
+        self._find_kernel = find_kernel
         self._kernels: dict[str, str | LongfatError] = {}
 
     def of(self, case: Case, *, places: CasePlaces = NOWHERE) -> str:
@@ -59,7 +61,7 @@ class Keys:
         """
         if case.kernel not in self._kernels:
             try:
-                self._kernels[case.kernel] = kernels.find(case.kernel).digest
+                self._kernels[case.kernel] = self._find_kernel(case.kernel).digest
             except LongfatError as error:
                 self._kernels[case.kernel] = error
         kernel = self._kernels[case.kernel]
@@ -114,6 +116,7 @@ def run_batches(
     stop: threading.Event | None = None,
     observer: RunObserver | None = None,
     toolbox: Toolbox | None = None,
+    find_kernel: FindKernel = kernels.find,
 ) -> Outcome:
     """Run the cases of several studies; the results do not depend on the number of parallel runs.
 
@@ -128,6 +131,7 @@ def run_batches(
         stop: set by any thread to start no more runs and to cancel running ones.
         observer: is notified of progress.
         toolbox: the host's tools, if they have been examined already.
+        find_kernel: finds the kernel of a version; an `executor` finds its own.
 
     Returns:
         The outcome: runs, failures, and how many of each.
@@ -148,7 +152,7 @@ def run_batches(
         batches, cache=cache, observer=observer, stop=None if keep_going else stop
     )
     toolbox = toolbox or Toolbox()
-    keys = Keys(toolbox)
+    keys = Keys(toolbox, find_kernel=find_kernel)
     first_of: dict[str, RunId] = {}
     duplicates: dict[RunId, list[RunId]] = {}
     for run_id, case in cases.items():
@@ -169,7 +173,7 @@ def run_batches(
         collector.set_duplicates(duplicates)
         run_tasks = _run_tasks(duplicates, cases, batches, cache)
         observer.planned(run_tasks)
-        executor = executor or Pool(jobs, toolbox=toolbox)
+        executor = executor or Pool(jobs, toolbox=toolbox, find_kernel=find_kernel)
         executor.execute(run_tasks, listener=collector, stop=stop)
     return _outcome(batches, cases, collector)
 

@@ -1,6 +1,6 @@
 """Run one case: compile, boot, wait, measure, keep.
 
-`run_case` is a pure function of its case, the kernel's binary and the host's
+`run_case` is a pure function of its case, the kernel's binary and the
 tools; where the run is stored and how its progress is shown do not influence it.
 """
 
@@ -88,7 +88,7 @@ def run_case(
         study: the name of its study, for the run's manifest; empty if it is of none.
         parameters: of a case of a grid, the values of its parameters, likewise.
         places: where the case's parts were written, for messages.
-        toolbox: the host's tools, if they have been examined already.
+        toolbox: the toolset and the host's programs, if they have been examined already.
         kernel: the built kernel to run; found by `case.kernel`, if None.
         on_progress: called a few times a second.
         on_start: called once, before the machine boots, with the folder that is filled
@@ -114,6 +114,7 @@ def run_case(
     images = images_shown(case.network.roots.values())
     installed = toolbox.packages(case, places=places.packages)
     packages = {} if installed is None else {SHOWN: installed.folder}
+    toolset = toolbox.toolset
     expected_s = expected_virtual_s(case)
     job = compile_job(case)
     with staged_run(out, name=name, case=case, study=study, parameters=parameters) as staged:
@@ -121,7 +122,7 @@ def run_case(
         try:
             with (
                 reserve_cpu() as cpu,
-                guest_folder() as program,
+                guest_folder(toolset=toolset) as program,
                 scratch_folder() as folder,
                 closing(RunOutput(staged.folder, job["output"], quota=quota)) as output,
                 Machine(
@@ -134,6 +135,7 @@ def run_case(
                         **images,
                         **packages,
                     },
+                    toolset=toolset,
                     output=output,
                     cpu=cpu,
                     seed=case.seed,

@@ -26,8 +26,8 @@ import dataclasses
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from longfat.execution.runs.run import COMMANDS, INSTALLED, OUTCOME, RAW
-from longfat.execution.tools import GUEST_PATH
+from longfat.engine import toolset
+from longfat.execution.runs.run import COMMANDS, DROPS, INSTALLED, OUTCOME, RAW
 from longfat.model.addresses import called_addresses, target_address
 from longfat.model.network import build_batches, hosts_file
 from longfat.model.network.neighbours import needed_neighbours
@@ -36,7 +36,6 @@ from longfat.model.packages import PACKAGES_PLACE
 from longfat.model.timeline import timeline
 from longfat.model.traced_links import CONTROL, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
-from longfat.model.traffic.preload import preload
 from longfat.model.traffic.schedule import expected_ends_s
 
 if TYPE_CHECKING:
@@ -50,11 +49,12 @@ TRAFFIC_START_S = 2.0
 
 # Nothing of the host's environment: no locale, time zone or user.
 ENVIRONMENT = {
-    "PATH": GUEST_PATH,
+    **toolset.ENVIRONMENT,
+    "PATH": toolset.SEARCH_PATH,
     "HOME": "/tmp",
     "USER": "root",
     "LOGNAME": "root",
-    "SHELL": "/bin/bash",
+    "SHELL": f"{toolset.PROGRAMS}/bash",
     "LC_ALL": "C",
     "TZ": "UTC",
     "TERM": "dumb",
@@ -78,7 +78,8 @@ def _output_files(case: Case) -> list[str]:
         probe.order(network=case.network, flows=case.flows)["output"] for probe in case.probes
     ]
     raw = dict.fromkeys(f"{RAW}/{name}{end}" for name in outputs for end in ("", ".err"))
-    return [OUTCOME, COMMANDS, INSTALLED, *raw]
+    drops = [DROPS] if case.events else []
+    return [OUTCOME, COMMANDS, INSTALLED, *drops, *raw]
 
 
 def compile_job(case: Case) -> dict[str, Any]:
@@ -97,6 +98,7 @@ def compile_job(case: Case) -> dict[str, Any]:
     files = [*(() if case.untrusted else case.files), *(link.file for link in traced)]
     return {
         "output": _output_files(case),
+        "shared_kernel": case.network.shared_kernel,
         "network": [dataclasses.asdict(batch) for batch in build_batches(case.network)],
         "neighbours": [] if case.network.cold_neighbours else _neighbours(case),
         "files": [file.to_json() for file in files],
@@ -196,7 +198,6 @@ def _flow(
                 "apart": is_apart,
                 "output": process.output,
                 "listens": process.listens,
-                "environment": preload(process.shim),
             }
             for process in processes
         ],

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from longfat.common.extras import MissingExtraError, all_extras, need
 from longfat.common.guard import scratch_folder
-from longfat.engine import kernel
+from longfat.engine import kernel, toolset
 from longfat.engine.kernel import toolchain
 from longfat.engine.kernel.locate import local_series
 from longfat.engine.kernel.version import USUAL
@@ -26,14 +26,12 @@ from longfat.engine.machine import current_sandbox, landlock_version
 from longfat.engine.sandbox.sandbox import SANDBOXES, Sandbox
 from longfat.errors import HostError, InputError, LongfatError
 from longfat.execution import run_case
-from longfat.execution.tools import GUEST_PATH, PACKAGES
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case
 from longfat.model.network import Network
 
 _PTRACE_TRACEME = 0
 # What Landlock handles, and since which version: landlock(7).
 _LANDLOCK_SINCE = {"truncation": 3, "TCP": 4, "abstract sockets and signals": 6}
-_OPTIONAL = ("ethtool", "ss", "tcpdump")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ def examine() -> list[Finding]:
         _processor(),
         _python(),
         *(_extra(name) for name in all_extras()),
-        *(_program(name) for name in sorted(PACKAGES)),
+        _toolset(),
         *_sandbox(),
         _tracing(),
         _memory(),
@@ -89,14 +87,6 @@ def _extra(name: str) -> Finding:
     except MissingExtraError as error:
         return Finding(f"extra {name}", None, error.message, error.hint)
     return Finding(f"extra {name}", True, f"everything is installed {all_extras()[name].feature}")
-
-
-def _program(name: str) -> Finding:
-    path = shutil.which(name, path=GUEST_PATH)
-    if path is not None:
-        return Finding(name, True, path)
-    good = None if name in _OPTIONAL else False
-    return Finding(name, good, "not installed", f"sudo apt-get install {PACKAGES[name]}")
 
 
 def _sandbox() -> list[Finding]:
@@ -223,6 +213,14 @@ def _kernels() -> list[Finding]:
         for found in built
         if not kernel.fits(found)
     ]
+
+
+def _toolset() -> Finding:
+    try:
+        tools = toolset.find()
+    except HostError as error:
+        return Finding("pinned tools", False, error.message, error.hint)
+    return Finding("pinned tools", True, f"{tools.digest[:12]}, {len(tools.versions)} packages")
 
 
 def _boots(found: kernel.Kernel) -> Finding:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from longfat.common.decoding import decode, read_json
+from longfat.common.decoding import decode, parse_json, read_bytes, read_json
 from longfat.errors import MachineError
 from longfat.execution.compile import server_ports
-from longfat.execution.installed_outcome import read_installed
+from longfat.execution.installed_outcome import event_time, read_installed
 from longfat.execution.runs import EventTime, FlowFailure, FlowTime, GuestReport
-from longfat.execution.runs.packet_drops import NodeCount, PacketDrop, QdiscDrops
-from longfat.execution.runs.run import OUTCOME
+from longfat.execution.runs.packet_drops import DropSection, NodeCount, PacketDrop, QdiscDrops
+from longfat.execution.runs.run import DROPS, OUTCOME
 from longfat.model.flow_path.installed import InstalledNode
 from longfat.model.timeline import timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from longfat.model.case import Case
@@ -55,6 +56,18 @@ class FailedCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _DropLine:
+    """What the guest sends of what was dropped up to a time, since the line before."""
+
+    at_ns: int
+    drops: tuple[PacketDrop, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.at_ns <= _MAX_TIME_S * 1e9:
+            raise ValueError("it contains an impossible time")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailedProcess:
     """The process of a flow that failed.
 
@@ -86,6 +99,7 @@ class GuestOutcome:
         event_times: when each step of the case's timeline began, likewise; None for one after
             the end of the traffic.
         drops: what the kernel dropped while traffic played; None if it does not count that.
+        drop_sections: what was dropped before each moment of events, from a file of its own.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
         counts: counters of nodes that grew while traffic played.
         installed: what the kernel had installed, from a file of its own; None without one.
@@ -98,6 +112,7 @@ class GuestOutcome:
     flow_failures: dict[str, FailedProcess] = field(default_factory=dict)
     event_times: tuple[float | None, ...] = ()
     drops: tuple[PacketDrop, ...] | None = None
+    drop_sections: tuple[DropSection, ...] = ()
     qdiscs: tuple[QdiscDrops, ...] = ()
     counts: tuple[NodeCount, ...] = ()
     installed: tuple[InstalledNode, ...] | None = None
@@ -135,6 +150,7 @@ class GuestOutcome:
             },
             event_times=tuple(sorted(times, key=lambda time: time.at_s)),
             drops=self.drops,
+            drop_sections=self.drop_sections,
             qdiscs=self.qdiscs,
             counts=self.counts,
             installed=self.installed,
@@ -170,7 +186,11 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
         if len(found.event_times) != len(steps):
             raise _foreign(f"{OUTCOME}: event_times: not those of the case's events")
         events_s = [time_s for time_s in found.event_times if time_s is not None]
-        return replace(found, installed=read_installed(folder, events_s=events_s))
+        return replace(
+            found,
+            installed=read_installed(folder, events_s=events_s),
+            drop_sections=_read_drop_sections(folder, events_s=events_s),
+        )
     known = {
         "probe": found.failed.probe in {probe.name for probe in case.probes},
         "setup": found.failed.index in range(len(case.setup)),
@@ -179,6 +199,21 @@ def read_outcome(folder: Path, case: Case) -> GuestOutcome | None:
     if not known.get(found.failed.step, True):
         raise _foreign(f"{OUTCOME}: failed: the case has no such {found.failed.step}")
     return found
+
+
+def _read_drop_sections(folder: Path, *, events_s: Sequence[float]) -> tuple[DropSection, ...]:
+    try:
+        content = read_bytes(folder / DROPS, most_bytes=_MAX_BYTES)
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError) as error:
+        raise _foreign(f"{DROPS}: {error}") from None
+    values = (parse_json(line, where=DROPS, error=_foreign) for line in content.splitlines())
+    lines = [decode(_DropLine, value, where=DROPS, error=_foreign) for value in values]
+    return tuple(
+        DropSection(end_s=event_time(line.at_ns / 1e9, events_s), drops=line.drops)
+        for line in lines
+    )
 
 
 def _failure(flow: Flow, failed: FailedProcess, *, port: int) -> FlowFailure:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import FlowFailedError, InputError, MachineError
-from longfat.execution.tools import PACKAGES, missing_tool
 from longfat.model.host_root import NETWORK_TOOLS, ROOTS
 from longfat.model.network import typed_part
-from longfat.model.typed_line import mentions, without_sudo
+from longfat.model.typed_line import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +27,8 @@ _NOT_RUN = (126, 127)
 _NO_FILE = "No such file"
 _NOT_FOUND = 127
 _NO_PROGRAM = (
-    "\n  hint: a machine has only the programs of this computer's /usr and the files in `files`"
+    "\n  hint: a machine has the pinned tools (`longfat tools list`), the programs of this "
+    "computer's /usr and the files in `files`"
 )
 
 
@@ -58,14 +58,11 @@ def failure_of(case: Case, failed: FailedCommand, places: CasePlaces) -> Longfat
         what = f"`{line}` {ending}: " if line else f"{case.events[index].summary()}: "
         hint = _no_program_hint(case, line) if status == _NOT_FOUND and "chroot" in line else ""
         return InputError(f"{what}{words or 'it printed nothing'}{hint}", place=place)
-    program = without_sudo(case.setup[index].line).split(maxsplit=1)[0]
     rooted = case.setup[index].node in case.network.roots
-    if status == _NOT_FOUND and program in PACKAGES and not rooted:
-        return missing_tool(program)
     place = _at(places.setup, index)
     hint = _missing_file_hint(case, index, status=status, words=words, place=place)
     hint = hint or _interface_hint(case, case.setup[index].line)
-    if status == _NOT_FOUND and rooted:
+    if status == _NOT_FOUND and (rooted or not hint):
         hint = _no_program_hint(case, line)
     return InputError(f"`{line}` {ending}: {words or 'it printed nothing'}{hint}", place=place)
 

@@ -81,12 +81,17 @@ def read_installed(
     except (*UNREADABLE, binascii.Error) as error:
         message = f"{INSTALLED}: a message of the kernel cannot be read: {error}"
         raise _foreign(message) from None
-    parts = [replace(part, at_s=_event_s(part.at_s, events_s)) for part in parts]
+    parts = [replace(part, at_s=event_time(part.at_s, events_s)) for part in parts]
     return tuple(differences(sorted(parts, key=lambda part: part.at_s)))
 
 
-def _event_s(at_s: float, events_s: Sequence[float]) -> float:
-    """Return the time of the event after which something was read, if its lines took no time."""
+def event_time(at_s: float, events_s: Sequence[float]) -> float:
+    """Return the time of the event after which something was read, if its lines took no time.
+
+    Args:
+        at_s: when it was read, in seconds after the traffic's start.
+        events_s: when events began, likewise.
+    """
     return max((time_s for time_s in events_s if 0 <= at_s - time_s <= _MAX_LINES_S), default=at_s)
 
 

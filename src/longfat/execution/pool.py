@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
+from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
 from longfat.execution.case_runner import Progress, run_case
 from longfat.execution.memory_bound import available_bytes
@@ -22,9 +24,14 @@ from longfat.execution.tools import Toolbox
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from longfat.engine.kernel import Kernel
     from longfat.engine.machine import Quota
     from longfat.execution.executor import RunObserver, RunTask
     from longfat.execution.runs import Run
+
+
+FindKernel = Callable[[str], "Kernel"]
+"""Finds the kernel of a version, as `longfat.engine.kernel.find`; raises a `LongfatError`."""
 
 
 class _Ended(Exception):  # noqa: N818  an order, no error
@@ -40,6 +47,7 @@ class Pool:
             when they begin, if None.
         toolbox: the host's tools, if they have been examined already.
         quota: resource limits of each machine; those of our environment, if None.
+        find_kernel: finds the kernel of a version.
     """
 
     def __init__(
@@ -49,11 +57,13 @@ class Pool:
         memory_bytes: float | None = None,
         toolbox: Toolbox | None = None,
         quota: Quota | None = None,
+        find_kernel: FindKernel = kernels.find,
     ) -> None:
         self.jobs = max(1, jobs or len(os.sched_getaffinity(0)))
         self._memory_bytes = memory_bytes
         self._toolbox = toolbox or Toolbox()
         self._quota = quota
+        self._find_kernel = find_kernel
 
     def execute(
         self, run_tasks: Sequence[RunTask], *, listener: RunObserver, stop: threading.Event
@@ -73,7 +83,12 @@ class Pool:
                             break
                         waiting.remove(run_task)
                         runner = _TaskRunner(
-                            run_task, listener, (stop, end), self._toolbox, self._quota
+                            run_task,
+                            listener,
+                            (stop, end),
+                            toolbox=self._toolbox,
+                            quota=self._quota,
+                            find_kernel=self._find_kernel,
                         )
                         running[threads.submit(runner.run)] = run_task
                     if not running:
@@ -100,11 +115,14 @@ class _TaskRunner:
         run_task: RunTask,
         listener: RunObserver,
         ends: tuple[threading.Event, ...],
+        *,
         toolbox: Toolbox,
         quota: Quota | None,
+        find_kernel: FindKernel,
     ) -> None:
         self._work = run_task
         self._quota = quota
+        self._find_kernel = find_kernel
         self._listener = listener
         self._ends = ends
         self._toolbox = toolbox
@@ -130,6 +148,7 @@ class _TaskRunner:
             parameters=run_task.parameters,
             places=run_task.places,
             toolbox=self._toolbox,
+            kernel=self._find_kernel(run_task.case.kernel),
             on_progress=self._report,
             quota=self._quota,
         )

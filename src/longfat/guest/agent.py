@@ -23,6 +23,7 @@ of that number, with `now_ns`, the virtual time since boot:
     forget   node: a host that is to be removed
     sample   samples, probes: start to sample -> {} or {rejected}; without
              probes, end those of this number -> {} or {failed}
+    losses   -> what the kernel dropped since boot: see `longfat.guest.drops.read_live`
     flush    samples, sample: send what was sampled; with `sample`, a sample of now too
     ask      let the host set the pace now
     terminals -> {lines, keys}: the processes at whose terminals a line is edited, and those
@@ -53,7 +54,7 @@ import time
 from signal import SIGCHLD, SIGINT, set_wakeup_fd
 from signal import signal as set_handler
 
-from longfat.guest import system
+from longfat.guest import drops, system
 from longfat.guest.batches import do_plain, flush_link_watch, run_batches
 from longfat.guest.command import Command, CommandRejected
 from longfat.guest.files import put_files
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
 ORDER, DATA, NONE_YET = b"o", b"d", b"n"
 ANSWER, ENDED, WANTED, SAMPLES = b"a", b"x", b"w", b"s"
 
+_NAMESPACES = "/run/netns"
 _PRIORITY = 60
 _SIGNAL_KEYS = b"\x03\x1a\x1c"  # Ctrl-C, Ctrl-Z, Ctrl-\
 _MAX_PROCESSES = 4096
@@ -100,6 +102,7 @@ def serve() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (_MAX_DESCRIPTORS, _MAX_DESCRIPTORS))
     system.put_softirqs_first(_PRIORITY + 10)
     system.share_by_turns(_PRIORITY)
+    drops.begin()
     Agent().serve()
 
 
@@ -292,6 +295,10 @@ class Agent:
         # What is there no more at this moment was there until now: no failure.
         with contextlib.suppress(OSError):
             self._samples[samples].finish()
+
+    def _do_losses(self) -> dict[str, Any]:
+        names = sorted(os.listdir(_NAMESPACES)) if os.path.isdir(_NAMESPACES) else []
+        return drops.read_live([ROOT_NAMESPACE, *names], sockets=self._sockets)
 
     def _do_ask(self) -> None:
         self._line.ask()

@@ -21,6 +21,7 @@ from longfat.guest.mounts import link_descriptors
 from longfat.guest.nodes import NOT_STARTED, Nodes, enter_node
 from longfat.guest.script import ROOT_NAMESPACE
 from longfat.guest.shell import Begun, find_program
+from longfat.guest.toolset import SHELL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Apart(Nodes):
 
     def begin(self, command: dict[str, Any]) -> Begun:
         """Begin to run a line; see `Nodes.begin`."""
-        node, argv = command["node"], ["/bin/sh", "-c", command["line"]]
+        node, argv = command["node"], [SHELL, "-c", command["line"]]
         environment = None
         if command["rooted"]:
             environment = self.environment(node)

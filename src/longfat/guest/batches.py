@@ -23,6 +23,7 @@ from longfat.guest import system
 from longfat.guest.nodes import Nodes
 from longfat.guest.script import ROOT_NAMESPACE, SLAAC_PROGRAM
 from longfat.guest.shell import run
+from longfat.guest.toolset import SHELL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def run_batch(batch: dict[str, Any], *, nodes: Nodes) -> dict[str, Any] | None:
     if program in {"sh", "slaac"}:
         for line in lines:
             is_ours = program == "slaac"
-            argv = [*_slaac_argv(), *line.split()] if is_ours else ["/bin/sh", "-c", line]
+            argv = [*_slaac_argv(), *line.split()] if is_ours else [SHELL, "-c", line]
             with nodes.inside(node):
                 status, words = run(argv)
             if status != 0:

@@ -6,10 +6,13 @@ virtual time, and neither does reading, which happens when the traffic has ended
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
 
+from longfat.guest.netlink import ROUTE, of_interfaces, queues_request
+from longfat.guest.output import DROPS, Output
 from longfat.guest.script import ROOT_NAMESPACE
 
 TYPE_CHECKING = False
@@ -18,10 +21,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from longfat.guest.nodes import Nodes
+    from longfat.guest.sockets import Sockets
 
 FILE = "/proc/packet_drops"
 
 _MAX_DROPS = 1000
+_MAX_SECTIONS = 100
+_MAX_SECTION_DROPS = 4000  # in all of them
 _LOCAL_MULTICAST = ("ff02:", "224.0.0.")
 _NETWORK = "/proc/self/ns/net"
 # The reasons of qdiscs, and the function by which those of 7.2 drop what has none.
@@ -42,6 +48,9 @@ MANAGING_FUNCTIONS = (
 # and then the whole once more.
 _SPLITTING = "tbf_enqueue"
 _UNKNOWN = "-"
+_FILE_CHUNK = 65536
+
+_MEASURED = ("packets", "size_bytes", "first_s", "last_s")
 
 
 def is_of_qdisc(reason: str, function: str) -> bool:
@@ -82,17 +91,100 @@ def read(*, names: Sequence[str], nodes: Nodes, start_s: float) -> dict[str, Any
     if not os.path.exists(FILE):
         return {}
     drops = sorted(_drops(_namespaces(names), start_s=start_s), key=_by_packets)
-    places = sorted(
+    places = _dropping_interfaces(drops)
+    return {
+        "drops": _bounded(drops),
+        "qdiscs": [qdisc for place in places for qdisc in _qdiscs(*place, nodes=nodes)],
+    }
+
+
+def read_live(names: Sequence[str], *, sockets: Sockets) -> dict[str, Any]:
+    """Return what was dropped since `begin`, by no other process: no virtual time passes.
+
+    Args:
+        names: the nodes with a network namespace of their own, and the root.
+        sockets: what asks about qdiscs.
+
+    Returns:
+        `drops` as `read` does, with times since boot; and `qdiscs`: of each interface at which a
+        qdisc dropped `node`, `interface`, `index` and `messages`, those of the kernel in base64;
+        nothing if the kernel does not count.
+    """
+    if not os.path.exists(FILE):
+        return {}
+    drops = sorted(_drops(_namespaces(names), start_s=0), key=_by_packets)
+    qdiscs = []
+    for node, interface in _dropping_interfaces(drops):
+        route = sockets.at(node, ROUTE)
+        try:
+            index = route.index_of(interface)
+        except OSError:  # it is there no more
+            continue
+        messages = of_interfaces(route.dump(queues_request()), {index})
+        text = base64.b64encode(messages).decode("ascii")
+        qdiscs.append({"node": node, "interface": interface, "index": index, "messages": text})
+    return {"drops": _bounded(drops), "qdiscs": qdiscs}
+
+
+def _dropping_interfaces(drops: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the interfaces at which a qdisc dropped, with their nodes."""
+    return sorted(
         {
             (drop["node"], drop["interface"])
             for drop in drops
             if drop["node"] and drop["interface"] and is_of_qdisc(drop["reason"], drop["function"])
         }
     )
-    return {
-        "drops": _bounded(drops),
-        "qdiscs": [qdisc for place in places for qdisc in _qdiscs(*place, nodes=nodes)],
-    }
+
+
+class DropSections:
+    """What was dropped between the events of a run, read by the sampler after each moment of them.
+
+    Args:
+        names: the nodes with a network namespace of their own, and the root.
+        output: the way to the host.
+        start_s: the traffic's start, in seconds since boot.
+    """
+
+    def __init__(self, names: Sequence[str], *, output: Output, start_s: float) -> None:
+        self._names = names
+        self._output = output
+        self._start_s = start_s
+        self._before: dict[tuple[Any, ...], tuple[int, int]] = {}
+        self._at_ns = 0
+        self._lines: list[str] = []
+        self._count = 0
+
+    def take(self, at_ns: int) -> None:
+        """Read what was dropped since the last time.
+
+        Args:
+            at_ns: the time, in nanoseconds after the traffic's start.
+        """
+        if len(self._lines) == _MAX_SECTIONS or self._count >= _MAX_SECTION_DROPS:
+            return
+        if not os.path.exists(FILE):
+            return
+        drops = []
+        for drop in _drops(_namespaces(self._names), start_s=self._start_s):
+            key = tuple(value for name, value in drop.items() if name not in _MEASURED)
+            packets, size_bytes = self._before.get(key, (0, 0))
+            self._before[key] = drop["packets"], drop["size_bytes"]
+            if drop["packets"] > packets:
+                drop["packets"] -= packets
+                drop["size_bytes"] -= size_bytes
+                drop["first_s"] = max(drop["first_s"], self._at_ns / 1e9)
+                drops.append(drop)
+        self._count += len(drops)
+        self._at_ns = at_ns
+        drops = _bounded(sorted(drops, key=_by_packets))
+        self._lines.append(json.dumps({"at_ns": at_ns, "drops": drops}) + "\n")
+
+    def flush(self) -> None:
+        """Send what was read to the host."""
+        if self._lines:
+            self._output.append(DROPS, "".join(self._lines).encode())
+            self._lines.clear()
 
 
 def _namespaces(names: Sequence[str]) -> dict[int, str]:
@@ -104,7 +196,8 @@ def _namespaces(names: Sequence[str]) -> dict[int, str]:
 
 
 def _drops(namespaces: dict[int, str], *, start_s: float) -> Iterator[dict[str, Any]]:
-    with open(FILE, encoding="ascii", errors="replace") as file:
+    # With a size for its buffer: see `longfat.guest.agent`.
+    with open(FILE, buffering=_FILE_CHUNK, encoding="ascii", errors="replace") as file:
         for line in file:
             columns = line.rstrip("\n").split("\t")
             # Each host drops what others' neighbour discovery sends to all.

@@ -23,6 +23,7 @@ import struct
 import time
 
 from longfat.guest import system
+from longfat.guest.drops import DropSections
 from longfat.guest.netlink import (
     ROUTE,
     Netlink,
@@ -85,7 +86,7 @@ class Installed:
             files is most of the work of a large network.
         output: the way to the host.
         start_s: the traffic's start, in seconds of virtual time since boot.
-        has_events: whether something is read meanwhile, too.
+        has_events: whether something is read meanwhile, too, and what was dropped until then.
     """
 
     def __init__(
@@ -106,6 +107,7 @@ class Installed:
         self._clock = -1
         if has_events:
             self._clock = os.open("/dev/sample_clock", os.O_RDWR | os.O_CLOEXEC)
+        self._drops = DropSections(nodes, output=output, start_s=start_s)
         self._take(self._read_all(with_counters=False), at_ns=0)
 
     @property
@@ -126,12 +128,14 @@ class Installed:
             with _inside(node):
                 state[node] = self._read(node, sockets.at(node, ROUTE), with_counters=False)
         self._take(state, at_ns=at_ns)
+        self._drops.take(at_ns)
 
     def flush(self) -> None:
         """Send what was read to the host."""
         if self._lines:
             self._output.append(INSTALLED, "".join(self._lines).encode())
             self._lines.clear()
+        self._drops.flush()
 
     def finish(self) -> None:
         """Read a last time, when the traffic has ended, and send it to the host."""

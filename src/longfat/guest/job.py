@@ -13,7 +13,7 @@ import time
 
 from longfat.guest import drops, system
 from longfat.guest.batches import meet_neighbours, run_batch
-from longfat.guest.counters import Counters, counted_nodes
+from longfat.guest.counters import Counters, counted_nodes, has_pings
 from longfat.guest.installed import Installed
 from longfat.guest.mounts import cover_file
 from longfat.guest.nodes import Nodes
@@ -110,7 +110,11 @@ def _play(job: dict[str, Any], *, output: Output) -> dict[str, Any]:
                     on_change=installed.changed,
                 )
             _begin_traces(job["traces"], nodes=nodes, script=script, start_s=start_s)
-            counters = Counters(counted_nodes(job["flows"], names), nodes=nodes)
+            counters = Counters(
+                counted_nodes(job["flows"], names),
+                nodes=nodes,
+                has_pings=has_pings(job["flows"]),
+            )
             drops.begin()
             system.renew_random_numbers()
             player = Player(

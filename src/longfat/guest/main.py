@@ -35,8 +35,9 @@ def main(modules: "Modules") -> None:
         shared.open_limits()
         os.environ.clear()
         os.environ.update(orders["environment"])
+        if orders["shared_kernel"]:
+            system.keep_charges()
         if serves:
-            system.set_host_boundary(orders["host_boundary"])
             mounts.mount_cgroups()
             mounts.show_configuration()
             mounts.make_writable(orders["folders"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from longfat.guest import system
+from longfat.guest import system, toolset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,12 +31,11 @@ do not work in a machine."""
 SUBSTITUTES = f"{HOME}/guest/longfat/guest/substitutes"
 """Programs of ours where the host has none of that name, such as `ifconfig`."""
 
-TC_LIBRARY = f"{HOME}/kernel/q_wire.so"
-"""The library by which `tc` reads and prints the qdisc `wire`: kernel/shims/q_wire.c."""
+TC_LIBRARY = f"{toolset.PLACE}/lib/tc/q_wire.so"
+"""The library by which `tc` reads and prints the qdisc `wire`: toolset/q_wire.c."""
 
 # The first folder in which a shell looks.
 _PROGRAMS_SHOWN = "/usr/local/sbin"
-_PROGRAM_FOLDERS = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
 _CGROUPS = "/sys/fs/cgroup"
 # The hierarchies, as systemd mounts them where version 1 is used beside version 2.
@@ -67,7 +66,8 @@ def mount_all(*, substitutes: bool = False) -> None:
     for place in ("/tmp", "/var/tmp", "/dev/shm"):
         _memory_over(place)
     _show_programs(_PROGRAMS_SHOWN, substitutes=substitutes)
-    _show_tc_library()
+    if not substitutes:
+        _cover_programs()
     if not os.path.isdir("/dev/pts"):
         os.mkdir("/dev/pts")
     system.mount("devpts", "/dev/pts", "devpts", options="gid=5,mode=620,ptmxmode=666")
@@ -100,8 +100,21 @@ def _show_programs(folder: str, *, substitutes: bool) -> None:
         system.mount("overlay", folder, "overlay", options=f"lowerdir={lower}:{folder}")
 
 
+def _cover_programs() -> None:
+    """Show the toolset's programs at the paths of the host's of the same names.
+
+    A script's first line, `#!/bin/bash`, or a line such as `/sbin/ip` names a path. The commands
+    of live machines keep the host's, which may belong together with what is installed there.
+    """
+    for folder in toolset.COVERED_FOLDERS:
+        # Most distributions have links from /bin and /sbin to folders of /usr.
+        if os.path.isdir(folder) and not os.path.islink(folder):
+            lower = f"lowerdir={toolset.PLACE}/bin:{folder}"
+            system.mount("overlay", folder, "overlay", options=lower)
+
+
 def _is_on_host(name: str) -> bool:
-    return any(os.access(f"{folder}/{name}", os.X_OK) for folder in _PROGRAM_FOLDERS)
+    return any(os.access(f"{folder}/{name}", os.X_OK) for folder in toolset.COVERED_FOLDERS)
 
 
 def _mount_tracing() -> None:
@@ -168,8 +181,8 @@ def show_configuration() -> None:
     os.symlink(f"{HOME}/kernel/config", f"/boot/config-{os.uname().release}")
 
 
-def tc_folders(root: str = "") -> list[str]:
-    """Return the folders in which `tc` looks for libraries: each distribution has one.
+def tc_folders(root: str) -> list[str]:
+    """Return the folders in which the `tc` of an image looks for libraries.
 
     Args:
         root: the root file system, without a slash at its end.
@@ -178,16 +191,6 @@ def tc_folders(root: str = "") -> list[str]:
     places = ("lib", "lib64", f"lib/{machine}-linux-gnu")
     folders = [f"{root}/usr/{place}/tc" for place in places]
     return [folder for folder in folders if os.path.isdir(folder)]
-
-
-def _show_tc_library() -> None:
-    """Show `TC_LIBRARY` in the folder in which the host's `tc` looks for such libraries."""
-    own = f"{_RUN}/longfat-tc"
-    for folder in tc_folders():
-        if not os.path.isdir(own):
-            os.mkdir(own)
-            os.symlink(TC_LIBRARY, f"{own}/{os.path.basename(TC_LIBRARY)}")
-        system.mount("overlay", folder, "overlay", options=f"lowerdir={own}:{folder}")
 
 
 def cover_file(path: str, *, text: str) -> None:

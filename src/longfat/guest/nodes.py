@@ -12,6 +12,7 @@ import os
 from longfat.guest import mounts, system
 from longfat.guest.script import ROOT_NAMESPACE, at_node, at_root_of
 from longfat.guest.shell import Begun, run
+from longfat.guest.toolset import SHELL, host_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Nodes:
 
     def environment(self, node: str) -> dict[str, str]:
         """Return the environment of what runs with a host's own root."""
-        return {**os.environ, **self._roots[node]["environment"]}
+        return host_environment(self._roots[node]["environment"])
 
     def run(self, command: dict[str, Any]) -> tuple[int, str]:
         """Run a line that was typed to its end; return what `longfat.guest.shell.run` does.
@@ -82,7 +83,7 @@ class Nodes:
         node, argv = command["node"], ["/bin/sh", "-c", command["line"]]
         if not command["rooted"]:
             with self.inside(node):
-                return run(argv)
+                return run([SHELL, *argv[1:]])
         from longfat.guest.roots import without_shell  # noqa: PLC0415  it is loaded by now
 
         try:
@@ -100,7 +101,7 @@ class Nodes:
         node, argv = command["node"], ["/bin/sh", "-c", command["line"]]
         if not command["rooted"]:
             with self.inside(node):
-                return Begun(argv, name=argv[0])
+                return Begun([SHELL, *argv[1:]], name=argv[0])
         from longfat.guest.roots import program_of, without_shell  # noqa: PLC0415  likewise
 
         with self.inside(node, rooted=True):

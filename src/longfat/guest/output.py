@@ -27,8 +27,11 @@ OUTCOME = "outcome.json"
 INSTALLED = "installed.json"
 """What was installed (`longfat.guest.installed`), by times and nodes; no file, either."""
 
+DROPS = "drops.json"
+"""What was dropped between events (`longfat.guest.drops`), by times; no file, either."""
+
 RECORD = b"f"
-_MESSAGES = (OUTCOME, INSTALLED)
+_MESSAGES = (OUTCOME, INSTALLED, DROPS)
 _HEAD = struct.Struct("<IcI")
 _PIECE = 1 << 20
 _PAGE = 4096

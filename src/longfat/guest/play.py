@@ -315,7 +315,6 @@ class Player:
                 return _Forked(spec["forks"], stdout=stdout.fileno(), stderr=stderr.fileno())
             return subprocess.Popen(
                 [*prefix, *spec["argv"]],
-                env={**os.environ, **spec["environment"]},
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,

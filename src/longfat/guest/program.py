@@ -40,6 +40,7 @@ import time
 # As for `main`: nothing else of longfat is there in a machine.
 sys.path.insert(0, os.path.abspath(f"{__file__}/../../.."))
 from longfat.guest.extract import ExtractionError, extract
+from longfat.guest.toolset import SHELL, host_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -219,10 +220,10 @@ def _command(
         _EndError: the host's own root has no such program.
     """
     if "root" not in order:
-        return "/bin/sh", ["sh", "-c", order["line"]], {**os.environ, **variables}
+        return SHELL, ["sh", "-c", order["line"]], {**os.environ, **variables}
     from longfat.guest.roots import program_of, without_shell  # noqa: PLC0415  likewise
 
-    environment = {**os.environ, **order["root"]["environment"], **variables}
+    environment = {**host_environment(order["root"]["environment"]), **variables}
     argv = without_shell(["/bin/sh", "-c", order["line"]])
     try:
         return program_of(argv, environment), argv, environment

@@ -240,6 +240,12 @@ class Samples:
             probe.close()
 
 
+# With more nodes than these, a process's usual 1,024 descriptors are too few.
+_MANY_NODES = 400
+_SOCKETS_OF_A_NODE = 2
+_OTHER_DESCRIPTORS = 1024
+
+
 def _sample(
     orders: list[dict[str, Any]],
     captures: list[str],
@@ -249,6 +255,11 @@ def _sample(
     start_s: float,
     installed: Installed,
 ) -> None:
+    if len(nodes) > _MANY_NODES:
+        import resource  # noqa: PLC0415  it takes time to load
+
+        most = _SOCKETS_OF_A_NODE * len(nodes) + _OTHER_DESCRIPTORS
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     sockets = Sockets()
     for node in nodes:
         sockets.open(node)

@@ -193,16 +193,17 @@ def set_sysctl(name: str, value: int) -> None:
     write_line(f"/proc/sys/{name}", str(value))
 
 
-def set_host_boundary(enabled: bool) -> None:
-    """Say whether a packet's charge to its socket ends where it leaves its network namespace.
+def keep_charges() -> None:
+    """Keep packets charged to their sockets as Linux does between namespaces.
 
-    It does unless this says no: then it ends where Linux ends it, which for a packet that
-    crosses bridges only is at the receiving host. See kernel/patches/all/30-host-boundary.patch.
+    For a packet that crosses bridges only, that is up to the receiving host. Without this, the
+    charge ends where a packet leaves its namespace, as between separate computers. See
+    kernel/patches/all/30-host-boundary.patch.
 
     Raises:
         OSError: the kernel was built without that patch.
     """
-    write_line("/sys/module/host_boundary/parameters/enabled", "Y" if enabled else "N")
+    write_line("/sys/module/host_boundary/parameters/enabled", "N")
 
 
 def renew_random_numbers() -> None:

@@ -153,7 +153,7 @@ def security_entries(release: str, *, beside: list[Entry]) -> list[Entry]:
     """
     if not has_security_archive(release):
         return []
-    addresses = {entry: _security_archive(entry.uri) for entry in beside if not entry.pocket}
+    addresses = {entry: security_archive(entry.uri) for entry in beside if not entry.pocket}
     found = [
         replace(entry, uri=uri, suite=f"{release}{_SECURITY}")
         for entry, uri in addresses.items()
@@ -162,7 +162,7 @@ def security_entries(release: str, *, beside: list[Entry]) -> list[Entry]:
     return list(dict.fromkeys(found))
 
 
-def _security_archive(uri: str) -> str:
+def security_archive(uri: str) -> str:
     """Return the address beside a main archive's; empty if it names no folder."""
     uri = uri.rstrip("/")
     # apt-transport-mirror(1): the address of a list of addresses.
@@ -216,8 +216,8 @@ def _os_release() -> dict[str, str]:
         return {}
 
 
-def _configured() -> list[Entry]:
-    """Return all entries for binary packages of the main component."""
+def source_files() -> list[Path]:
+    """Return the files with apt's entries."""
     command = ["apt-config", "shell", "LIST", "Dir::Etc::sourcelist/f"]
     command += ["PARTS", "Dir::Etc::sourceparts/d"]
     answer = subprocess.run(
@@ -228,8 +228,13 @@ def _configured() -> list[Entry]:
     if "PARTS" in settings:
         parts = Path(settings["PARTS"])
         paths += sorted([*parts.glob("*.list"), *parts.glob("*.sources")])
+    return paths
+
+
+def _configured() -> list[Entry]:
+    """Return all entries for binary packages of the main component."""
     found: list[Entry] = []
-    for path in paths:
+    for path in source_files():
         with suppress(OSError):
             text = path.read_text(encoding="utf-8", errors="replace")
             found += _from_stanzas(text) if path.suffix == ".sources" else _from_lines(text)

@@ -54,6 +54,12 @@ def split_variant(version: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (version, "")
 
 
+def series_of(release: str) -> str:
+    """Return the version that requests a release's series: `6.12+bbr3` of `6.12.10+bbr3`."""
+    _, variant = split_variant(release)
+    return series(release) + (f"+{variant}" if variant else "")
+
+
 def matches(release: str, version: str) -> bool:
     """Return whether `release` satisfies a request for `version`.
 

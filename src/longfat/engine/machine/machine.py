@@ -20,6 +20,7 @@ from longfat.engine.machine.watchdog import STALL_CPU_S, Watchdog
 from longfat.engine.sandbox.confinement import MEMORY_FOLDER, SMALL_FOLDER, Contents
 from longfat.engine.sandbox.quota import QuotaWatch, current_quota
 from longfat.engine.sandbox.sandbox import HOST_ENVIRONMENT, current_sandbox
+from longfat.engine.toolset import ENVIRONMENT
 from longfat.errors import MachineError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from longfat.engine.machine.output import RunOutput
     from longfat.engine.machine.pace import Pace
     from longfat.engine.sandbox.quota import Quota
+    from longfat.engine.toolset import Toolset
 
 START_OF_TIME_S = 1_700_000_000
 """The guest's date at boot, in seconds since 1970: fixed, so that results do not depend on it."""
@@ -61,6 +63,7 @@ class Machine:
             `/tmp/longfat/`.
         counted: those of the writable folders that count for its quota of disk and files.
         places: additional folders of the guest's root, as mount points.
+        toolset: the toolset that the guest sees; it has the host's programs only, if None.
         output: takes what the guest of a machine that plays a job leaves; None for nothing.
         line: the channel of a live machine, whose guest takes orders from it; None for a
             machine that plays a job.
@@ -89,6 +92,7 @@ class Machine:
         writable: Mapping[str, Path] | None = None,
         counted: Sequence[Path] = (),
         places: Sequence[str] = (),
+        toolset: Toolset | None = None,
         output: RunOutput | None = None,
         line: Line | None = None,
         stall_cpu_s: float = STALL_CPU_S,
@@ -113,6 +117,8 @@ class Machine:
                 *("con=null", "con0=fd:0,fd:1", "ssl=null", "quiet"),
                 *(f"uml_dir={SMALL_FOLDER}/", "umid=machine"),
                 *kernel.boot_arguments,
+                # The kernel passes what it does not know to its first program.
+                *(f"{name}={value}" for name, value in ENVIRONMENT.items() if toolset is not None),
                 *((f"host_line={FIRST_INHERITED},{FIRST_INHERITED + 1}",) if ends else ()),
                 *(f"init={program[0]}", "--", *program[1:]),
             ],
@@ -126,6 +132,7 @@ class Machine:
             shown=shown,
             writable=writable or {},
             places=places,
+            tools={} if toolset is None else toolset.shown(),
             quota=quota,
         )
         contents.check_access()

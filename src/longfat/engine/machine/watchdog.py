@@ -30,9 +30,10 @@ STALL_IDLE_S = 120.0
 _IDLE_CPU_S = 1.0  # the kernel's own bookkeeping
 
 _MAX_PROCESS_SHARE = 0.05
-"""What a process uses of a machine's CPU time, at most, if packets are the cause.
+"""What a process uses of a machine's CPU time, at most, if the kernel itself is the cause.
 
-One that sends packets without end uses about half of it, and none ran while packets circulated."""
+A process that sends packets without end uses about half of it, and none ran while packets
+circulated. One in a long system call comes back from it now and then."""
 
 _SOFTIRQS = "kstat"
 _NET_RX = struct.Struct("<Q12xI")
@@ -55,7 +56,7 @@ class Stall:
         cpu_s: the CPU time that was used meanwhile, in seconds.
         spinner: the command line of the guest process that used most of it,
             empty if none used any, or if it is not known.
-        is_kernel: no guest process used any, so it was the guest's kernel.
+        is_kernel: guest processes used hardly any, so it was the guest's kernel.
         receives_packets: the guest's kernel received packets all the time.
     """
 
@@ -143,7 +144,7 @@ def find_cause(
 
     Every guest process is a host process below the kernel's, so the host's
     accounting finds the one that uses most, and its command line is at the top of its stack.
-    Where none uses any, the kernel computes for itself: it is the host process above them.
+    Where they use hardly any, the kernel computes for itself: it is the host process above them.
 
     Args:
         kernel_pid: the process that runs the kernel.
@@ -161,8 +162,7 @@ def find_cause(
     kernel_s = used.pop(kernel_pid, 0.0)
     busiest = max(used, key=lambda pid: used[pid], default=None)
     busiest_s = used[busiest] if busiest is not None else 0.0
-    limit_s = _MAX_PROCESS_SHARE * total_s if receives_packets else 0.0
-    is_kernel = kernel_s > 0 and busiest_s <= limit_s
+    is_kernel = kernel_s > 0 and busiest_s <= _MAX_PROCESS_SHARE * total_s
     return Stall(
         virtual_s=virtual_s,
         cpu_s=cpu_s,

@@ -58,6 +58,7 @@ class Contents:
         shown: files and folders that are visible read-only, by their names under `HANDOVER`.
         writable: folders that are writable, likewise.
         places: additional empty folders, where no file of the host's is visible.
+        tools: the folders of a toolset, by their paths in the machine.
         quota: the machine's limits on the host.
     """
 
@@ -68,6 +69,7 @@ class Contents:
     shown: Mapping[str, Path]
     writable: Mapping[str, Path]
     places: Sequence[str]
+    tools: Mapping[str, Path]
     quota: Quota
 
     @property
@@ -81,7 +83,7 @@ class Contents:
         Raises:
             HostError: it cannot access a file or folder; the message names its owner.
         """
-        check_access([self.kernel.folder, *self.shown.values()])
+        check_access([self.kernel.folder, *self.shown.values(), *self.tools.values()])
         check_access(self.writable.values(), writable=True)
 
     def confined(

@@ -30,10 +30,17 @@ def symbol_address(path: Path, name: str) -> int:
     """
     with path.open("rb") as file:
         head = file.read(20)
-        if head[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", head, 16)[0] != _ET_EXEC:
+        if (
+            len(head) < 20
+            or head[:6] != b"\x7fELF\x02\x01"
+            or struct.unpack_from("<H", head, 16)[0] != _ET_EXEC
+        ):
             raise MachineError(f"{path}: not a 64-bit executable with fixed addresses")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            address = _search(data, name)
+            try:
+                address = _search(data, name)
+            except (struct.error, IndexError, OverflowError, ValueError):
+                raise MachineError(f"{path}: its tables are damaged") from None
     if address is None:
         raise MachineError(f"{path}: no symbol {name!r} in it; was it stripped?")
     return address

@@ -70,7 +70,7 @@ class Landlocked:
             kernel_link = scratch / "kernel"
             kernel_link.symlink_to(kernel.folder.resolve())
             places = (*contents.places, MEMORY_FOLDER, SMALL_FOLDER, HANDOVER)
-            entries = view(own, places=places)
+            entries = view(own, places=places, tools=contents.tools)
             folders = {"kernel": kernel.folder, **contents.shown, **contents.writable}
             entries += [Shown(f"{HANDOVER}/{name}", path) for name, path in folders.items()]
             for entry in entries:

@@ -16,9 +16,10 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from longfat.engine.sandbox.confinement import (
     HANDOVER,
@@ -85,7 +86,7 @@ class Namespaces:
             _bwrap(),
             *_AS_ROOT,
             *_ISOLATION,
-            *_view(own, contents.places),
+            *_view(own, places=contents.places, tools=contents.tools),
             *_sized(_SMALL_BYTES),
             "--tmpfs",
             SMALL_FOLDER,
@@ -123,7 +124,7 @@ def bwrap_command(*options: str) -> Iterator[list[str]]:
     """
     with own_files() as own:
         yield [
-            *(_bwrap(), *_ISOLATION, *_view(own, (HANDOVER,)), "--tmpfs", SMALL_FOLDER),
+            *(_bwrap(), *_ISOLATION, *_view(own, places=(HANDOVER,)), "--tmpfs", SMALL_FOLDER),
             *(*options, "--remount-ro", SMALL_FOLDER, "--remount-ro", "/", "--chdir", "/"),
         ]
 
@@ -151,9 +152,12 @@ def _tried(command: list[str]) -> tuple[int, str]:
         return status, output.read()
 
 
-def _view(own: Path, places: Sequence[str] = ()) -> list[str]:
-    """Return the visible files of the host, as options."""
-    return [word for entry in view(own, places=places) for word in entry.bwrap_options()]
+def _view(
+    own: Path, *, places: Sequence[str] = (), tools: Mapping[str, Path] = MappingProxyType({})
+) -> list[str]:
+    """Return the visible files of the host, as options; see `view`."""
+    entries = view(own, places=places, tools=tools)
+    return [word for entry in entries for word in entry.bwrap_options()]
 
 
 def _bwrap() -> str:

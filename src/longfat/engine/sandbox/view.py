@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from longfat.common.guard import scratch_folder
 
@@ -195,12 +196,15 @@ def _own_names() -> list[Path]:
     return sorted(path.relative_to(_OURS) for path in files)
 
 
-def view(own: Path, *, places: Sequence[str] = ()) -> list[Entry]:
+def view(
+    own: Path, *, places: Sequence[str] = (), tools: Mapping[str, Path] = MappingProxyType({})
+) -> list[Entry]:
     """Return the files of the host that a machine sees, folders before their contents.
 
     Args:
         own: the folder that `own_files` gives.
         places: additional empty folders, where no file of the host's is visible.
+        tools: the folders of a toolset, by their paths in the machine, in place of the host's.
     """
     found: list[Entry] = [Shown("/usr", Path("/usr"))]
     for name in _PROGRAMS:
@@ -212,7 +216,8 @@ def view(own: Path, *, places: Sequence[str] = ()) -> list[Entry]:
     found += [Empty(f"/{name}") for name in _EMPTY]
     found += [Linked("/var/run", "/run"), Linked("/etc/mtab", "/proc/self/mounts")]
     found.append(Linked("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"))
-    found += [Shown(str(path), path) for path in _shown_of_etc()]
+    found += [Shown(str(path), path) for path in _shown_of_etc() if str(path) not in tools]
+    found += [Shown(place, path) for place, path in tools.items()]
     found += [Shown(f"/{name}", own / name) for name in _own_names()]
     found += [Shown(str(path), path) for path in _of_the_interpreter()]
     found += [Empty(place) for place in places if not is_visible(Path(place))]

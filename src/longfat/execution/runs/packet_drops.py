@@ -45,10 +45,37 @@ class PacketDrop:
     first_s: float
     last_s: float
 
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What drops have in common that are counted as one: all but numbers and times."""
+        return (
+            *(self.node, self.interface, self.reason, self.function, self.netem_full),
+            *(self.network, self.transport, self.source, self.target),
+            *(self.source_port, self.target_port),
+        )
+
     def __post_init__(self) -> None:
         if self.packets < 1 or self.size_bytes < 0:
             raise ValueError("it counts no packets")
         if not all(-_MAX_TIME_S <= time_s <= _MAX_TIME_S for time_s in (self.first_s, self.last_s)):
+            raise ValueError("it contains an impossible time")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropSection:
+    """What was dropped between two moments.
+
+    Attributes:
+        end_s: when the section ended, in seconds after the traffic's start: when an event's lines
+            had run. It began when the section before it ended, or with the traffic.
+        drops: what was dropped meanwhile.
+    """
+
+    end_s: float
+    drops: tuple[PacketDrop, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.end_s <= _MAX_TIME_S:
             raise ValueError("it contains an impossible time")
 
 

@@ -15,7 +15,7 @@ from longfat.common.checksum import FILE_NAME, FileSum, file_damage, file_sum, s
 from longfat.common.decoding import Decoder, decode, describe, read_bytes, read_json
 from longfat.common.extras import lazy
 from longfat.errors import InputError
-from longfat.execution.runs.packet_drops import NodeCount, PacketDrop, QdiscDrops
+from longfat.execution.runs.packet_drops import DropSection, NodeCount, PacketDrop, QdiscDrops
 from longfat.model.case import Case, digest_of
 from longfat.model.flow_path.installed import InstalledNode, PackedInstalled, pack
 from longfat.model.parameter import ParameterValue
@@ -48,6 +48,7 @@ COMMANDS = "commands.sh"
 OUTCOME = "outcome.json"
 """The guest's report; it is in the folder until it was read."""
 INSTALLED = "installed.json"
+DROPS = "drops.json"
 """What the guest's kernel had installed; likewise."""
 
 MAX_FILE_BYTES = 256 << 20
@@ -173,6 +174,7 @@ class Run:
         study: the name of the study whose case it is; empty if it is of none.
         parameters: of a case of a grid, the values of its parameters.
         drops: what the kernel dropped while traffic played; None if it does not count that.
+        drop_sections: of a run with events, what of this was dropped before each of them.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
         counts: counters of nodes that grew while traffic played.
         installed: the qdiscs, classes, filters and sysctls that the kernel had at the traffic's
@@ -200,6 +202,7 @@ class Run:
     event_times: tuple[EventTime, ...] = ()
     flow_failures: Mapping[str, FlowFailure] = field(default_factory=dict)
     drops: tuple[PacketDrop, ...] | None = None
+    drop_sections: tuple[DropSection, ...] = ()
     qdiscs: tuple[QdiscDrops, ...] = ()
     counts: tuple[NodeCount, ...] = ()
     installed: tuple[InstalledNode, ...] | None = None
@@ -289,6 +292,10 @@ class Run:
                 name: asdict(failure) for name, failure in self.flow_failures.items()
             }
         drops, qdiscs = fields.pop("drops"), fields.pop("qdiscs")
+        if not self.drop_sections:
+            del fields["drop_sections"]
+        else:
+            fields["drop_sections"] = [asdict(section) for section in self.drop_sections]
         counts = fields.pop("counts")
         if counts:
             fields["counts"] = [asdict(count) for count in counts]

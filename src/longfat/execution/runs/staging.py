@@ -13,6 +13,7 @@ from longfat.common.extras import lazy
 from longfat.errors import HostError, InputError, MachineError
 from longfat.execution.runs.partial_folder import partial_folder, publish, sweep
 from longfat.execution.runs.run import (
+    DROPS,
     INSTALLED,
     MANIFEST,
     OUTCOME,
@@ -35,7 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from longfat.engine.kernel import Kernel
-    from longfat.execution.runs.packet_drops import NodeCount, PacketDrop, QdiscDrops
+    from longfat.execution.runs.packet_drops import (
+        DropSection,
+        NodeCount,
+        PacketDrop,
+        QdiscDrops,
+    )
     from longfat.model.case import Case
     from longfat.model.flow_path import FlowPath
     from longfat.model.flow_path.installed import InstalledNode
@@ -59,6 +65,7 @@ class GuestReport:
         flow_failures: how flows failed, by their names.
         event_times: when events happened, in the order of their times.
         drops: what the kernel dropped while traffic played; None if it does not count that.
+        drop_sections: of a case with events, what was dropped before each of them.
         qdiscs: those of the interfaces at which a qdisc dropped packets.
         counts: counters of nodes that grew while traffic played.
         installed: what the kernel had installed; None if it was not read.
@@ -70,6 +77,7 @@ class GuestReport:
     event_times: tuple[EventTime, ...] = ()
     flow_failures: dict[str, FlowFailure] = field(default_factory=dict)
     drops: tuple[PacketDrop, ...] | None = None
+    drop_sections: tuple[DropSection, ...] = ()
     qdiscs: tuple[QdiscDrops, ...] = ()
     counts: tuple[NodeCount, ...] = ()
     installed: tuple[InstalledNode, ...] | None = None
@@ -125,7 +133,8 @@ class Staged:
             failures=report.flow_failures,
             installed=report.installed,
         )
-        (self.folder / INSTALLED).unlink(missing_ok=True)  # likewise
+        for name in (INSTALLED, DROPS):  # likewise
+            (self.folder / name).unlink(missing_ok=True)
         (self.folder / OUTCOME).unlink(missing_ok=True)  # a message, which a live run has none of
         files = sums_of(self.folder)
         run = Run(
@@ -145,6 +154,7 @@ class Staged:
             event_times=report.event_times,
             flow_failures=failures,
             drops=report.drops,
+            drop_sections=report.drop_sections,
             qdiscs=report.qdiscs,
             counts=report.counts,
             installed=report.installed,

@@ -13,6 +13,7 @@ import sys
 
 from longfat.guest import mounts, system
 from longfat.guest.output import FOLDER, OUTCOME, Output
+from longfat.guest.toolset import SEARCH_PATH, SHELL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ _ENVIRONMENT = {
     "HOME": "/root",
     "LANG": "C.UTF-8",
     "LOGNAME": "root",
-    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "PATH": SEARCH_PATH,
     "PYTHONHASHSEED": "0",
-    "SHELL": "/bin/sh",
+    "SHELL": SHELL,
     "USER": "root",
 }
 _GRACE_S = 86400.0  # what the script waits for does not count in its limit
@@ -44,7 +45,7 @@ def main(modules: "Modules") -> None:
         with open(f"{FOLDER}/output", "w+b") as printed:
             script = subprocess.Popen(
                 [
-                    *(sys.executable, "-s", "-B"),
+                    *(job["python"], "-s", "-B"),
                     f"{mounts.HOME}/guest/longfat/guest/mininet/run.py",
                     *(f"{mounts.HOME}/job", FOLDER),
                 ],
