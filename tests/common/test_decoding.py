@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import dpkt
 import pyarrow as pa
@@ -25,7 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longfat.common.checksum import FileSum, file_damage, file_sum, sealed, unsealed
-from longfat.common.decoding import Decoder, decode, parse_json, read_json
+from longfat.common.decoding import Decoder, Length, Range, decode, parse_json, read_json
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.execution.runs.run import parse_series
 from longfat.model.probes import Capture, Queue, Tcp
@@ -113,7 +114,9 @@ def test_what_fits_becomes_a_value() -> None:
         ({"inner": {"name": "a" * 99, "share": "x" * 99}}, "found the text 'xxx"),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_place(change: dict[str, Any], expected: str) -> None:
+def test_what_does_not_fit_is_reported_with_its_place(
+    change: dict[str, Any], expected: str
+) -> None:
     with pytest.raises(InputError) as caught:
         decode(Outer, {"inner": {"name": "a"}, **change}, where="f")
     assert expected in str(caught.value)
@@ -141,7 +144,7 @@ def test_fields_of_other_programs_may_be_passed_over() -> None:
         (b"[" + b"[]," * 8_000_000 + b"1]", "which is too many"),
     ],
 )
-def test_what_is_no_json_is_told(content: bytes, expected: str) -> None:
+def test_what_is_no_json_is_reported(content: bytes, expected: str) -> None:
     with pytest.raises(MachineError, match=rf"^f: .*{expected}"):
         parse_json(content, where="f", error=MachineError)
 
@@ -182,7 +185,7 @@ def test_a_seal_is_of_the_values(data: dict[str, Any]) -> None:
         unsealed({**again, "another": 1}, where="f")
 
 
-def test_a_file_that_differs_is_told(tmp_path: Path) -> None:
+def test_a_file_that_differs_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"abc")
     wanted = file_sum(path)
@@ -232,7 +235,7 @@ PCAP = bytes.fromhex("4d3cb2a1020004000000000000000000ffffffff01000000")
         ("x.json", TERABYTE, b"{", lambda raw: read_any_report(raw / "x.json")),
     ],
 )
-def test_what_is_too_large_is_told_soon(
+def test_what_is_too_large_is_reported_soon(
     tmp_path: Path, name: str, size: int, head: bytes, read: Any
 ) -> None:
     sparse(tmp_path / name, size, head)
@@ -242,7 +245,7 @@ def test_what_is_too_large_is_told_soon(
     assert time.process_time() - start_s < 10
 
 
-def test_a_packet_longer_than_any_is_told(tmp_path: Path) -> None:
+def test_a_packet_longer_than_any_is_reported(tmp_path: Path) -> None:
     head = bytes.fromhex("00000000000000000000001000000010")
     (tmp_path / "window.pcap").write_bytes(PCAP + head + bytes(1000))
     with pytest.raises(MachineError, match="a packet of 268435456 bytes"):
@@ -341,3 +344,43 @@ sys.exit(status or peak_bytes(os.getpid()) > 1 << 29)
         [sys.executable, "-c", script], env=environment, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stdout.decode()
+
+
+class Partial(TypedDict, total=False):
+    share: Annotated[float, Range(minimum=0, maximum=1)]
+
+
+class Described(TypedDict):
+    name: str
+    about: NotRequired[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limited:
+    names: Annotated[tuple[Annotated[str, Length(maximum=3)], ...], Length(maximum=2)] = ()
+    shares: dict[Annotated[str, Length(minimum=1, maximum=3)], Partial] = field(
+        default_factory=dict
+    )
+    described: Described | None = None
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"names": ["abcd"]}, "names[0]: found 4 characters, expected at most 3"),
+        ({"names": ["a"] * 3}, "names: found 3 entries, expected at most 2"),
+        ({"shares": {"": {}}}, "found 0 characters, expected 1 to 3"),
+        ({"shares": {"a": {"share": 2}}}, "shares.a.share: found 2, expected 0 to 1"),
+        ({"described": {"about": ""}}, "described.name: is missing"),
+    ],
+)
+def test_limits_of_annotations_are_checked(data: Any, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        decode(Limited, data, where="x")
+
+
+def test_fields_of_a_typed_dict_may_be_absent() -> None:
+    data = {"names": ["abc"], "shares": {"a": {}, "b": {"share": 1}}, "described": {"name": ""}}
+    assert decode(Limited, data, where="x") == Limited(
+        names=("abc",), shares={"a": {}, "b": {"share": 1}}, described={"name": ""}
+    )

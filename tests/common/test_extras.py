@@ -122,7 +122,7 @@ def test_a_cached_study_is_shown_again_without_loading_what_draws(tmp_path: Path
         ("cluster", ("run", "probed.yaml", "--cluster", "tcp://127.0.0.1:1")),
     ],
 )
-def test_what_is_missing_is_told_in_one_line_with_its_mend(
+def test_what_is_missing_is_reported_in_one_line_with_its_remedy(
     tmp_path: Path, extra: str, arguments: tuple[str, ...]
 ) -> None:
     (tmp_path / "probed.yaml").write_text(PROBED)

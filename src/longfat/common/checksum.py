@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -129,6 +130,34 @@ def folder_damage(folder: Path) -> str:
     except (InputError, ValueError):
         return f"{folder / SUMS}: not a list of checksums"
     return ""
+
+
+def folder_mark(folder: Path) -> str:
+    """Return a digest of the names, sizes and times of a folder's files, which are not read.
+
+    Every write to a file changes it, see `digest_now`. It is empty if a file was changed so
+    recently that another change might leave it as it is.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    newest_ns, lines = 0, []
+    for parent, folders, names in os.walk(folder, onerror=_raise):
+        folders.sort()
+        for name in sorted(names):
+            path = f"{parent}/{name}"
+            about = os.lstat(path)
+            newest_ns = max(newest_ns, about.st_ctime_ns)
+            lines.append(
+                f"{path} {about.st_ino} {about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}\n"
+            )
+    if time.time_ns() - newest_ns < _YOUNG_NS:
+        return ""
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _split(line: str) -> tuple[str, str, str]:

@@ -26,3 +26,15 @@ def folder(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise HostError(f"longfat's folder {name!r} is missing: the installation is incomplete")
+
+
+def licence() -> Path:
+    """Return the file with longfat's own licence.
+
+    Raises:
+        HostError: the installation is incomplete.
+    """
+    for candidate in (_PACKAGE / "_data" / "LICENSE", _PACKAGE.parent.parent / "LICENSE"):
+        if candidate.is_file():
+            return candidate
+    raise HostError("longfat's licence is missing: the installation is incomplete")

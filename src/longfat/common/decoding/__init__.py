@@ -1,4 +1,4 @@
-"""Data from a disk or a guest, decoded into typed values: what does not fit is an error.
+"""Data from a disk, a guest or a client, decoded into typed values: what does not fit is an error.
 
 Data from outside this process may be truncated, damaged or forged. So JSON
 is read within a limit of bytes (`read_json`), and becomes a value by the type
@@ -20,6 +20,7 @@ add 27 and 95 ms to a start of 80 ms.
 """
 
 from longfat.common.decoding._decoding import Decoder, decode, describe
+from longfat.common.decoding._limits import Length, Range
 from longfat.common.decoding._reading import (
     MAX_BYTES,
     MAX_RAW_BYTES,
@@ -34,6 +35,8 @@ __all__ = [
     "MAX_BYTES",
     "MAX_RAW_BYTES",
     "Decoder",
+    "Length",
+    "Range",
     "decode",
     "describe",
     "open_regular",

@@ -72,9 +72,10 @@ class Decoder(Generic[_T]):
     A type is one of JSON's own (`bool`, `int`, `float`, `str`, `None`), `Any` for data
     that is decoded elsewhere, a `list`, `tuple`
     or mapping of types with texts as keys, a union of such, a `Literal`, an `Enum` by its
-    values, a `TypedDict`, or a dataclass. A `float` may be written as a whole number, and
-    stays one: a case's digest must not change by decoding. The error of a dataclass's own
-    checks (ValueError) is reported with the value's path.
+    values, a `TypedDict`, or a dataclass. In `Annotated[TYPE, CHECK, ...]`, each check is
+    called with the value, and raises ValueError for one that is not allowed. A `float` may be
+    written as a whole number, and stays one: a case's digest must not change by decoding. The
+    error of a dataclass's own checks (ValueError) is reported with the value's path.
 
     Args:
         kind: the type.
@@ -135,7 +136,7 @@ def _decoder(kind: Any) -> Decoder[Any]:
     return Decoder(kind)
 
 
-def _reader(kind: Any, rules: _Rules) -> _Reader:  # noqa: C901, PLR0911  a type a line
+def _reader(kind: Any, rules: _Rules) -> _Reader:  # noqa: C901, PLR0911, PLR0912  a type a line
     if kind in _SIMPLE:
         return _SIMPLE[kind]
     if kind is Any:
@@ -143,6 +144,8 @@ def _reader(kind: Any, rules: _Rules) -> _Reader:  # noqa: C901, PLR0911  a type
     if kind in rules.tagged:
         return _tagged_reader(*rules.tagged[kind], rules)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return _checked_reader(_reader(arguments[0], rules), arguments[1:])
     if origin is list:
         return _list_reader(_reader(arguments[0], rules))
     if origin is tuple:
@@ -151,16 +154,16 @@ def _reader(kind: Any, rules: _Rules) -> _Reader:  # noqa: C901, PLR0911  a type
             return lambda data: tuple(items(data))
         return _tuple_reader([_reader(one, rules) for one in arguments])
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        assert arguments[0] is str
-        return _mapping_reader(_reader(arguments[1], rules))
+        return _mapping_reader(_reader(arguments[0], rules), _reader(arguments[1], rules))
     if origin in (typing.Union, types.UnionType):
         return _union_reader(arguments, rules)
     if origin is typing.Literal:
         return _choice_reader({one: one for one in arguments})
     if typing.is_typeddict(kind):
-        hints = typing.get_type_hints(kind)
+        hints = typing.get_type_hints(kind, include_extras=True)
+        required = [name for name in hints if _is_required(kind, name, hints[name])]
         return _object_reader(
-            {name: _reader(one, rules) for name, one in hints.items()}, hints, rules
+            {name: _reader(_bare(hint), rules) for name, hint in hints.items()}, required, rules
         )
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _choice_reader({member.value: member for member in kind})
@@ -168,6 +171,21 @@ def _reader(kind: Any, rules: _Rules) -> _Reader:  # noqa: C901, PLR0911  a type
         build = _dataclass_reader(kind, rules)
         return lambda data: build(data, {})
     raise TypeError(f"{kind} cannot be read from JSON")
+
+
+def _is_required(kind: Any, name: str, hint: Any) -> bool:
+    """Return whether a `TypedDict` always has a field."""
+    # Annotations are texts, which the class does not read: so it does not know `NotRequired`.
+    origin = typing.get_origin(hint)
+    if origin in (typing.NotRequired, typing.Required):
+        return origin is typing.Required
+    return name in kind.__required_keys__
+
+
+def _bare(hint: Any) -> Any:
+    if typing.get_origin(hint) in (typing.NotRequired, typing.Required):
+        return typing.get_args(hint)[0]
+    return hint
 
 
 def _misfit(found: Any, needed: str) -> _MisfitError:
@@ -235,6 +253,19 @@ _SIMPLE: dict[Any, _Reader] = {
 }
 
 
+def _checked_reader(read: _Reader, checks: tuple[Any, ...]) -> _Reader:
+    def read_checked(data: Any) -> Any:
+        value = read(data)
+        try:
+            for check in checks:
+                check(value)
+        except ValueError as problem:
+            raise _MisfitError(str(problem)) from None
+        return value
+
+    return read_checked
+
+
 def _list_reader(item: _Reader) -> Callable[[Any], list[Any]]:
     def read(data: Any) -> list[Any]:
         if type(data) not in (list, tuple):  # tuples occur in data before it is JSON
@@ -265,14 +296,14 @@ def _tuple_reader(items: list[_Reader]) -> _Reader:
     return read
 
 
-def _mapping_reader(item: _Reader) -> _Reader:
+def _mapping_reader(key: _Reader, item: _Reader) -> _Reader:
     def read(data: Any) -> dict[str, Any]:
         if type(data) is not dict:
             raise _misfit(data, "an object")
         found = {}
         for name, one in data.items():
             try:
-                found[name] = item(one)
+                found[key(name)] = item(one)
             except _MisfitError as misfit:
                 raise misfit.at(f".{_step(name)}") from None
         return found
@@ -383,4 +414,4 @@ def _annotation(kind: type, field: dataclasses.Field[Any]) -> Any:
     ]
     alone = types.SimpleNamespace(__annotations__={field.name: field.type})
     names = vars(sys.modules[owner.__module__])
-    return typing.get_type_hints(alone, globalns=names)[field.name]
+    return typing.get_type_hints(alone, globalns=names, include_extras=True)[field.name]
