@@ -135,7 +135,7 @@ def test_routers_of_both_families(kernel: str, tmp_path: Path) -> None:
     assert metrics["six.min_s"] == pytest.approx(0.02, abs=2e-5)
 
 
-def test_a_line_that_fails_is_told_alone(tmp_path: Path) -> None:
+def test_a_line_that_fails_is_reported_alone(tmp_path: Path) -> None:
     wrong = Host(name="h1", address="10.0.0.1/8", routes=(Route(to="default", via="192.168.0.1"),))
     network = Network(hosts=(wrong,), switches=(Switch(name="s1"),), links=(Link(a="h1", b="s1"),))
     case = Case(kernel="6.1", network=network, memory_bytes=512 << 20)

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longfat.model.case import Case, Command
+from longfat.model.fields import Field, fields_of
 from longfat.model.flow_path import qdisc_lines, queue_line, shaping
+from longfat.model.lint.tc_command import parse_tc
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
@@ -24,10 +26,11 @@ from longfat.model.network import (
 from longfat.model.network.impairments import MAX_BYTES, UNIMPAIRED
 from longfat.model.network.qdisc import qdisc_problem
 from longfat.model.network.shape import default_queue_bytes, with_buckets
-from longfat.model.tc import Interface, Qdisc, parse_qdisc
+from longfat.model.network.tc import Interface, Qdisc, parse_qdisc
 
 RED = "red limit 1000000 min 30000 max 90000 avpkt 1000 burst 55 probability 1 bandwidth 1gbit"
 NETEM = "qdisc add dev x root handle 1: netem limit 1000000000"
+NETEM_OPTIONS = [field for field in fields_of(LinkImpairments).values() if field.about.tc]
 
 
 def built(shape: LinkImpairments, *, mtu_bytes: int = 1500) -> tuple[str, ...]:
@@ -117,6 +120,20 @@ def test_lines(shape: LinkImpairments, lines: tuple[str, ...]) -> None:
     assert built(shape) == lines
     if any(value for value in asdict(shape).values()):
         assert infer_impairments(shape_qdiscs(shape)) == shape
+
+
+@pytest.mark.parametrize("field", NETEM_OPTIONS, ids=lambda field: field.key)
+def test_an_option_of_netem_follows_from_its_declaration(field: Field) -> None:
+    value = field.kind.parse(field.kind.example or "5")
+    shape = LinkImpairments(delay_s=0.01, **{field.name: value})
+    (netem,) = shape_qdiscs(shape)
+    read = parse_qdisc(netem.words.split())
+    # A number that tc's syntax has no kind for would be printed without its unit.
+    assert read.options == netem.options
+    assert infer_impairments([replace(read, handle=netem.handle)]) == shape
+    command = parse_tc(["tc", "qdisc", "add", "dev", "x", "root", *netem.words.split()])
+    assert command is not None
+    assert command.is_complete == (" " not in field.about.tc)
 
 
 def test_a_packet_of_the_links_own_size_is_not_cut() -> None:
@@ -258,6 +275,10 @@ def test_a_case_without_the_later_properties_keeps_its_digest() -> None:
     assert case.digest == "359ec9aafdc0e42554e6f13d03cf2fbc32acca224d8d4af786dbde0e2a1d6b4d"
     changed = replace(link, b_to_a=LinkImpairments(duplicate=0.1, qdisc="fq"))
     other = replace(case, network=replace(case.network, links=(changed,)))
+    assert Case.from_json(other.to_json()) == other
+    assert other.digest != case.digest
+    zero = replace(link, b_to_a=LinkImpairments(duplicate=0.0))
+    other = replace(case, network=replace(case.network, links=(zero,)))
     assert Case.from_json(other.to_json()) == other
     assert other.digest != case.digest
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from longfat.model.network.model import Link, Network
     from longfat.model.network.slaac import SlaacSubnet
+    from longfat.model.network.tc import QdiscLine
     from longfat.model.network.vlans import Port
-    from longfat.model.tc import QdiscLine
 
 Program = Literal["ip", "tc", "sh", "slaac"]
 

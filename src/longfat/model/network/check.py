@@ -405,16 +405,20 @@ def _link(index: int, link: Link) -> Iterator[Problem]:
 
 
 class Groups:
-    """Which nodes are connected: a union-find."""
+    """Which nodes are connected: a union-find.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    Args:
+        names: the nodes; others are added when they are named.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
         self._parent = {name: name for name in names}
 
     def find(self, name: str) -> str:
         """Return the name that represents all that a node is connected with."""
-        while self._parent[name] != name:
-            self._parent[name] = self._parent[self._parent[name]]
-            name = self._parent[name]
+        while (parent := self._parent.setdefault(name, name)) != name:
+            self._parent[name] = self._parent[parent]
+            name = parent
         return name
 
     def join(self, a: str, b: str) -> bool:

@@ -25,10 +25,10 @@ from longfat.errors import InputError
 from longfat.model.fields import fields_of
 from longfat.model.network.impairments import LinkImpairments
 from longfat.model.network.shape import TRACE, WIRE
-from longfat.model.tc import BYTES, ROOT, Option, Qdisc, QdiscLine
+from longfat.model.network.tc import BYTES, ROOT, Option, Qdisc, QdiscLine
 
 if TYPE_CHECKING:
-    from longfat.model.tc import Interface
+    from longfat.model.network.tc import Interface
 
 _KEPT = [field.about.tc for field in fields_of(LinkImpairments).values() if field.about.is_kept]
 

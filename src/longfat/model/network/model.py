@@ -256,6 +256,8 @@ class Network:
         frames: each packet of TCP on a link is one frame, not a GSO packet.
         cold_neighbours: hosts do not know each other's link-layer addresses when the traffic
             of a run starts. They never do in live networks.
+        shared_kernel: all hosts are namespaces of one Linux kernel, as Mininet's, and what waits
+            at a switch stays charged to its sender's socket; else as separate computers.
     """
 
     hosts: tuple[Host, ...]
@@ -278,6 +280,15 @@ class Network:
         help="the first packets of a run wait for ARP or neighbour discovery, as on a network that"
         " was just built",
         absent="hosts and routers know the link-layer addresses of those to whom flows lead",
+    )
+    shared_kernel: bool = declare(
+        Flag(),
+        default=False,
+        label="One kernel for all hosts",
+        help="all hosts share a kernel, as in Mininet: a packet that waits at a switch stays"
+        " charged to its sender's socket, up to the first netem with a delay, so TCP small queues"
+        " and UDP's send buffer feel that queue",
+        absent="hosts are separate computers: a packet's charge ends where it leaves its host",
     )
 
     @property

@@ -40,7 +40,7 @@ from longfat.model.fields import fields_of
 from longfat.model.network.impairments import HEADER_BYTES, MAX_BYTES, LinkImpairments
 from longfat.model.network.model import DEFAULT_MTU_BYTES, ROOT_NAMESPACE
 from longfat.model.network.qdisc import qdisc_problem
-from longfat.model.tc import BYTES, RATE, ROOT, TIME, Interface, Option, Qdisc, parse_qdisc
+from longfat.model.network.tc import BYTES, RATE, ROOT, TIME, Interface, Option, Qdisc, parse_qdisc
 from longfat.theory.bdp import bdp_bytes
 
 if TYPE_CHECKING:
