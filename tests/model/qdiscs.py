@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from longfat.model.tc import Option, Qdisc, Value
+from longfat.model.network.tc import OPTIONS, SHARE, Option, Qdisc, Value
 
 RATES = st.integers(8_000, 10**11)
 TIMES = st.integers(1, 2 * 10**6).map(lambda us: us / 1e6)
 SHARES = st.integers(1, 10**4).map(lambda parts: parts / 1e4)
 COUNTS = st.integers(1, 10**5)
+SHARE_OPTIONS = [name for name, values in OPTIONS["netem"].items() if values == (SHARE, SHARE)]
 
 
 @st.composite
@@ -19,8 +20,10 @@ def netems(draw: st.DrawFn) -> list[Option]:
     options.append(Option("delay", delay))
     if len(delay) > 1 and draw(st.booleans()):
         options.append(Option("distribution normal"))
-    for name in ("loss", "loss random", "corrupt", "duplicate", "reorder"):
-        if draw(st.booleans()) and (name != "loss random" or options[-1].name != "loss"):
+    # tc takes one kind of loss.
+    without = draw(st.sampled_from(("loss", "loss random")))
+    for name in SHARE_OPTIONS:
+        if name != without and draw(st.booleans()):
             options.append(Option(name, (draw(SHARES), draw(SHARES))[: draw(st.integers(1, 2))]))
     if draw(st.booleans()):
         options.append(Option("rate", (draw(RATES),)))

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from longfat.model.addresses import called_addresses, target_address
+from longfat.model.addresses import called_addresses, configured_hosts, target_address
 from longfat.model.case import Case, Command
 from longfat.model.network import Host, Link, Network, Switch
 from longfat.model.traffic import Ping
@@ -73,3 +73,39 @@ def test_a_named_address_is_followed_only_to_an_interface() -> None:
     assert check_reach(network, "h1", "h2", address="172.16.0.2") == "h1 has no route to 172.16.0.2"
     assert check_reach(network, "h1", "h2", address="10.7.7.7") is None
     assert check_reach(network, "h1", "h3", address="10.7.7.7") == "h3 has no link"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("ip addr add 10.0.0.1/8 dev h1-eth0", "sudo ip a add 10.1.1.1/24 dev x"),
+        *("ip -4 address change 10.0.0.1/8 dev x", "/sbin/ip addr flush dev x"),
+        *("ip r add 10.1.0.0/16 via 10.0.0.9", "ip -6 route replace default via fd00::1"),
+        "for i in 1 2; do ip addr add 10.0.$i.1/24 dev x; done",
+        *("ifconfig h1-eth0 10.0.0.3", "route add default gw 10.0.0.1", "brctl addbr br0"),
+        *("ip link add br0 type bridge", "bird -c /etc/bird.conf"),
+    ],
+)
+def test_lines_that_configure_a_host(line: str) -> None:
+    assert configured_hosts([Command(node="h1", line=line)]) == {"h1"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("ip addr show", "ip a", "ip route", "ip route get 10.0.0.1", "ip -6 route list"),
+        *("ip link set dev h1-eth0 mtu 9000", "ip rule add from 10.0.0.1 table 5"),
+        *(
+            "ip neigh add 10.0.0.1 lladdr 00:00:00:00:00:01 dev x",
+            "sysctl -w net.ipv4.ip_forward=1",
+        ),
+        *("ip mptcp endpoint add 10.0.0.1 dev x", "nft add rule ip nat out", "iperf3 -s -D"),
+    ],
+)
+def test_lines_that_leave_addresses_and_routes_alone(line: str) -> None:
+    assert configured_hosts([Command(node="h1", line=line)]) == frozenset()
+
+
+def test_lines_at_root_configure_the_hosts_that_they_name() -> None:
+    line = "ip -n h2 addr add 10.0.0.2/8 dev x; ip netns exec h3 ip route add default via 10.0.0.9"
+    assert configured_hosts([Command(node="root", line=line)]) == {"h2", "h3"}

@@ -17,6 +17,8 @@ from longfat.model.scales import scale_for
         (Unit.SECONDS, 0, 0, "ms"),
         (Unit.FRACTION, 0.5, 50, "%"),
         (Unit.COUNT, 315, 315, "segments"),
+        (Unit.COUNT, 4e6, 4, "M segments"),
+        (Unit.BPS, 2e12, 2, "Tbit/s"),
     ],
 )
 def test_the_unit_keeps_numbers_short(unit: Unit, largest: float, shown: float, word: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Callable
 
 import pytest
@@ -25,6 +26,7 @@ from longfat.model.units import (
     parse_rate_bps,
     parse_size_bytes,
     parse_time_s,
+    quantity_pattern,
 )
 
 
@@ -288,6 +290,33 @@ def test_any_text_is_read_or_refused(text: str, unit: Unit) -> None:
         assert math.isfinite(parse_quantity(text, unit))
     with contextlib.suppress(InputError):
         assert math.isfinite(parse_literal(text).value)
+
+
+@given(st.data(), st.sampled_from(list(Unit)))
+def test_the_pattern_of_the_schema_is_that_of_the_reader(data: st.DataObject, unit: Unit) -> None:
+    text = data.draw(st.from_regex(quantity_pattern(unit), fullmatch=True))
+    try:
+        parse_quantity(text, unit)
+    except InputError as error:
+        assert re.search("has no unit|too l|more than all", error.message), text
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        *(
+            (text, Unit.BPS)
+            for text in ("10gbit", "2.5 Gbit/s", "3.28 Gbits/sec", "1e3KIBIT", "7g")
+        ),
+        *((text, Unit.BYTES) for text in ("25MB", "64k", "1 KiB", "3 Bytes", "16777216")),
+        *((text, Unit.SECONDS) for text in ("20ms", "1.5MIN", "3 usecs", "5µs", "0")),
+        *((text, Unit.FRACTION) for text in ("0.01%", "5 %")),
+        ("315", Unit.COUNT),
+    ],
+)
+def test_the_pattern_of_the_schema_fits_what_the_reader_takes(text: str, unit: Unit) -> None:
+    parse_quantity(text, unit)
+    assert re.fullmatch(quantity_pattern(unit), text)
 
 
 @pytest.mark.parametrize("kind", [Rate(), Size(), Time(), Share(), Integer(maximum=10)])

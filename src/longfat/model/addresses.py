@@ -29,6 +29,13 @@ _COMMANDS = re.compile(r"&&|\|\||[;\n]")
 _ADDS = ("add", "change", "replace", "chg")
 _OTHER_ADDRESSES = ("brd", "broadcast", "peer", "anycast", "label", "scope", "metric", "proto")
 """Words of `ip addr add` whose value is not the address that is added."""
+_CONFIGURES = re.compile(
+    r"\bip\s+(?:-\S+\s+(?:(?<=-n )\S+\s+|(?<=-netns )\S+\s+)?)*"
+    r"(?:a(?:d(?:d(?:r(?:ess)?)?)?)?|ro?|rout?|route)\s+(?:a|ch|d|f|rep)"
+    r"|\bip\s+link\s+add\b|\b(?:ifconfig|dhclient|udhcpc|dhcpcd|brctl)\s+\S"
+    r"|\broute\s+(?:add|del)\b|\b(?:bird|babeld|vtysh|zebra|ospfd|bgpd|ripd|routed)\b"
+)
+_NAMED = re.compile(r"\bip\s+(?:-n|-netns|netns\s+exec)\s+(\S+)")
 
 
 def called_addresses(network: Network, setup: Sequence[Command] = ()) -> dict[str, str]:
@@ -50,6 +57,19 @@ def called_addresses(network: Network, setup: Sequence[Command] = ()) -> dict[st
         name: by_links.get(name) or next(iter(typed.get(name, ())), None) for name in names
     }
     return {name: address for name, address in addresses.items() if address is not None}
+
+
+def configured_hosts(setup: Sequence[Command]) -> frozenset[str]:
+    """Return the hosts whose addresses or routes are configured by set-up lines.
+
+    Args:
+        setup: the set-up lines. Lines of scripts and programs are not seen.
+    """
+    nodes: set[str] = set()
+    for command in setup:
+        if _CONFIGURES.search(command.line):
+            nodes.update(_NAMED.findall(command.line) or [command.node])
+    return frozenset(nodes)
 
 
 def target_address(case: Case, flow: Flow) -> str:

@@ -33,19 +33,18 @@ P = TypeVar("P", bound=Probe)
 CASE_FORMAT = 3
 """The version of the canonical JSON; it changes when the meaning of a field does."""
 
-# Properties of links that the first cases had; one that came later is left out where it is not
-# set, so that a case without it keeps its digest.
-_ALWAYS = frozenset(("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"))
-# Fields of networks, hosts and links that are in a case only if they are set.
-_LATER = frozenset(
+# Fields of networks, hosts, links and their directions that the first cases had. Each one that
+# came later is in a case only if it is set, so that a case without it keeps its digest.
+_FIRST = frozenset(
     (
-        *("clock", "cold_neighbours", "frames", "nat", "offloads", "root", "rx_coalescing_s"),
-        *("bonds", "testbed", "timing", "tunnels", "vlan", "vlans"),
-        *("a_vlan_addresses", "b_vlan_addresses"),
+        *("hosts", "switches", "links"),
+        *("name", "address", "forwards", "routes"),
+        *("a", "b", "a_to_b", "b_to_a", "a_address", "b_address", "mtu_bytes"),
+        *("rate_bps", "delay_s", "jitter_s", "loss", "queue_bytes"),
     )
 )
 
-# The same of flows: of all, and of those of a tool.
+# Fields of flows that came later: of all, and of those of a tool.
 _LATER_OF_FLOWS = frozenset(("address", "expect", "limit_s"))
 _LATER_OF_TOOLS = {"cbr": ("reverse",)}
 
@@ -277,22 +276,17 @@ class Case:
 
 
 def _leave_out_later(network: dict[str, Any]) -> None:
-    """Leave out of a network's plain data what came later and is not set: see `_LATER`."""
-    for part in (network, *network["hosts"], *network["links"]):
-        for name in _LATER & part.keys():
-            if part[name] in (None, "", False, ()):
+    """Leave out of a network's plain data what came later and is not set: see `_FIRST`."""
+    directions = [link[way] for link in network["links"] for way in ("a_to_b", "b_to_a")]
+    for part in (network, *network["hosts"], *network["links"], *directions):
+        for name in part.keys() - _FIRST:
+            value = part[name]
+            if value is None or value is False or value in ("", ()):  # 0.0 is set
                 del part[name]
     for host in network["hosts"]:
         for route in host["routes"]:
             if not route["others"]:
                 del route["others"]
-    for link in network["links"]:
-        for way in ("a_to_b", "b_to_a"):
-            link[way] = {
-                name: value
-                for name, value in link[way].items()
-                if value is not None or name in _ALWAYS
-            }
 
 
 def _flow_json(flow: Flow) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longfat.errors import InputError
+from longfat.guest.toolset import ENVIRONMENT as TOOLS_ENVIRONMENT
 from longfat.model.typed_line import needs_shell, shell_line, without_sudo
 
 NETWORK_TOOLS = frozenset(
@@ -101,7 +102,12 @@ class HostRoot:
             for name, value in self.variables.items()
             if environment.get(name) == default.get(name)
         }
-        return {**environment, **own}
+        plain = {
+            name: value
+            for name, value in environment.items()
+            if TOOLS_ENVIRONMENT.get(name) != value
+        }
+        return {**plain, **own}
 
     @staticmethod
     def runs_line(line: str) -> bool:

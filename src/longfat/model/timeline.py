@@ -34,14 +34,14 @@ from longfat.model.network.clock import clock_line
 from longfat.model.network.link_changes import change_lines
 from longfat.model.network.model import DEFAULT_MTU_BYTES
 from longfat.model.network.shape import THROUGH, WIRE
-from longfat.model.tc import BYTES, Option, parse_line
+from longfat.model.network.tc import BYTES, Option, parse_line
 from longfat.model.typed_line import NotUnderstoodError, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from longfat.model.network import Link, Network
-    from longfat.model.tc import Interface, Qdisc, QdiscLine
+    from longfat.model.network.tc import Interface, Qdisc, QdiscLine
 
 MAX_COMMANDS = 20_000
 """How many lines the events of a case may become."""

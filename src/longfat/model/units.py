@@ -41,7 +41,8 @@ MAX_S = 1e9
 """The longest time in seconds, some 31 years."""
 
 # Two digits of exponent are enough for any quantity, and keep 1e999999999 from being computed.
-_QUANTITY = re.compile(r"([+-]?)([0-9]{1,30}(?:\.[0-9]{0,30})?(?:[eE][+-]?[0-9]{1,2})?) *(\S*)")
+_NUMBER = r"[0-9]{1,30}(?:\.[0-9]{0,30})?(?:[eE][+-]?[0-9]{1,2})?"
+_QUANTITY = re.compile(rf"([+-]?)({_NUMBER}) *(\S*)")
 
 _PREFIXES = "kmgt"
 _RATES: dict[str, int] = {"bit": 1}
@@ -195,6 +196,33 @@ def parse_quantity(text: str, unit: Unit) -> float:
             return parse_count(text)
 
 
+def quantity_pattern(unit: Unit) -> str:
+    """Return the regular expression of quantities of a kind, for other readers of studies.
+
+    It has no flags, since JSON Schema has none: units are in letters of any case. A unit may be
+    missing, as of `0`.
+    """
+    match unit:
+        case Unit.BPS:
+            names = [_any_case(name) for name in _RATES]
+            names += [
+                f"{_any_case(name)}[sS]?/[sS](?:[eE][cC])?" for name in _RATES if "bit" in name
+            ]
+        case Unit.BYTES:
+            names = [_any_case(name) for name in _SIZES]
+        case Unit.SECONDS:
+            names = [_any_case(name) for name in _TIMES]
+        case Unit.FRACTION:
+            return f"{_NUMBER} *%"
+        case Unit.COUNT:
+            return _NUMBER
+    return f"{_NUMBER} *(?:{'|'.join(names)})?"
+
+
+def _any_case(name: str) -> str:
+    return "".join(f"[{c}{c.upper()}]" if c.isascii() else c for c in name)
+
+
 class Literal(NamedTuple):
     """A number with its unit, which determines its kind.
 
@@ -260,6 +288,25 @@ def format_quantity(value: float, unit: Unit) -> str:
         case Unit.COUNT:
             text = _plain(size)
     return sign + text
+
+
+def format_alike(values: Sequence[float], unit: Unit) -> tuple[str, list[str]]:
+    """Write values for a table in one unit, that of the largest, with as many decimals each.
+
+    Args:
+        values: the values in the base unit; not negative.
+        unit: their kind, which has prefixes: rates, sizes or times.
+
+    Returns:
+        The unit, such as `Mbit/s`, and a text for each value. The largest has three significant
+        digits.
+    """
+    scale, base, names = _PREFIXED[unit]
+    largest = max(values, default=0.0)
+    index = _prefix_index(largest * scale, base, len(names))
+    shown = [value * scale / base**index for value in values]
+    whole_digits = len(f"{max(shown, default=0.0):.0f}")
+    return names[index], [f"{value:.{max(0, 3 - whole_digits)}f}" for value in shown]
 
 
 def format_range(low: float, high: float, unit: Unit, *, like: float) -> str:

@@ -267,7 +267,7 @@ def test_snapshots() -> None:
     first, then = snapshots(NODES)
     assert (first.at_s, then.at_s) == (0.0, 2.0)
     assert first.interface("root", "r1-eth1").qdiscs == (TBF,)
-    assert then.interface("root", "r1-eth1").is_default
+    assert then.interface("root", "r1-eth1") == InstalledInterface(name="r1-eth1")
     assert then.interface("root", "s1-eth1").qdiscs == (TBF,)
     assert then.sysctl("r1", "net.ipv4.tcp_sack") == "1"
     assert then.sysctl("h9", "net.ipv4.tcp_sack") == "1"

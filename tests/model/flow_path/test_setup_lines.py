@@ -10,7 +10,7 @@ from longfat.model.flow_path import (
     sysctl,
     sysctl_word,
 )
-from longfat.model.tc import Interface, QdiscLine
+from longfat.model.network.tc import Interface, QdiscLine
 
 ROOT_NAMESPACE, DEV = "root", "s1-eth2"
 NETEM = "tc qdisc add dev s1-eth2 root handle 1: netem delay 20ms"

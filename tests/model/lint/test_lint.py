@@ -2,59 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longfat.model.lint import lint_line
 from longfat.study.check import check_text
-
-_HEAD = """\
-title: a study
-kernel: "{kernel}"
-network:
-  {frames}
-  hosts:
-    h1: {{address: 10.0.1.1/24, routes: {{default: 10.0.1.254}}}}
-    h2: {{address: 10.0.2.1/24, routes: {{default: 10.0.2.254}}}}
-    r1: {{address: 10.0.1.254/24, forwards: yes}}
-  links:
-    - [h1, r1, {{{first}}}]
-    - [r1, h2, {{addresses: {{r1: 10.0.2.254/24}}, {second}}}]
-flows:
-  f: {{iperf3: h1 -> h2, {time} {flow}}}
-setup:
-"""
-
-
-_NODE = re.compile(r"(h1|h2|r1|root): ")
-
-
-def warnings(
-    *lines: str,
-    kernel: str = "6.1",
-    frames: str = "",
-    first: str = "",
-    second: str = "",
-    flow: str = "",
-    time: str = "time: 3s,",
-    more: str = "",
-) -> list[str]:
-    """Return what a check warns of, where lines `NODE: LINE` are typed; at r1 without a node."""
-    text = _HEAD.format(
-        kernel=kernel, frames=frames, first=first, second=second, time=time, flow=flow
-    )
-    for line in lines or ("h1: true",):
-        at = _NODE.match(line)
-        node, typed = (at[1], line[at.end() :]) if at else ("r1", line)
-        text += f"  - {node}: |\n"
-        text += "".join(f"      {part}\n" for part in typed.split("\n"))
-    checked = check_text(text + more, name="study.yaml")
-    assert checked.study is not None, [str(finding.error) for finding in checked.findings]
-    return [finding.error.message for finding in checked.findings]
-
+from tests.model.lint.network_check import HEAD, warnings
 
 TBF = "tc qdisc replace dev r1-eth1 root handle 1: tbf rate {} burst {} limit {}"
 ROOT = "tc qdisc add dev r1-eth1 root "
@@ -440,7 +394,7 @@ def test_paths(lines: list[str], fields: dict[str, str], part: str | None) -> No
 
 def test_places() -> None:
     text = (
-        _HEAD.format(
+        HEAD.format(
             kernel="6.1",
             frames="",
             first="rate: 1mbit, qdisc: pie target 5",

@@ -8,7 +8,11 @@ from longfat.model.lint import lint_case
 from longfat.study.read import read_study
 from tests.paths import REPOSITORY
 
-ON_PURPOSE = {("lab24", "`net.ipv4.tcp_window_scaling=0`")}
+ON_PURPOSE = {
+    ("lab24", "`net.ipv4.tcp_window_scaling=0`"),
+    ("lab01", "`via 10.0.1.254`"),
+    ("lab01", "`via 10.0.2.254`"),
+}
 _MAX_CASES = 20
 
 

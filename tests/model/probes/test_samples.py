@@ -62,13 +62,13 @@ def test_a_cut_file_gives_all_that_is_whole(name: str) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"\n", b"{}\n", b"[1]\n", b'{"every_ns": 1, "sources": [{}]}\n', b"\xff\xfe\n"]
 )
-def test_a_foreign_file_is_told(content: bytes) -> None:
+def test_a_foreign_file_is_reported(content: bytes) -> None:
     with pytest.raises(MachineError, match=r"x\.samples: not a sampler's file"):
         list(parse_samples(content, name="x.samples"))
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_after_the_header_are_told_or_left_out(tail: bytes) -> None:
+def test_any_bytes_after_the_header_are_reported_or_left_out(tail: bytes) -> None:
     header = b'{"every_ns": 100, "sources": [{"node": "root", "interfaces": {}}]}\n'
     try:
         list(parse_samples(header + tail, name="x"))

@@ -109,7 +109,7 @@ def test_both_ends_of_the_stream_are_found_and_the_control_connection_is_not() -
     assert last["send_window_bytes"] > last["cwnd_bytes"]
 
 
-def test_what_is_told_twice_agrees_with_iperf3() -> None:
+def test_what_is_reported_twice_agrees_with_iperf3() -> None:
     told = BULK.report(DATA)
     metrics = TCP.measure(table(TCP))
     assert metrics["retransmits"] == told.totals["retransmits"]
@@ -198,13 +198,13 @@ def test_the_window_in_a_capture_is_the_one_that_the_kernel_tells() -> None:
 
 
 @pytest.mark.parametrize("probe", [QUEUE, TCP, RATE, WINDOW])
-def test_a_missing_file_is_told(probe: Probe, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(probe: Probe, tmp_path: Path) -> None:
     shutil.copy(DATA / "bulk.client.json", tmp_path)
     with pytest.raises(MachineError, match=probe.name):
         table(probe, tmp_path)
 
 
-def test_a_cut_capture_is_told(tmp_path: Path) -> None:
+def test_a_cut_capture_is_reported(tmp_path: Path) -> None:
     (tmp_path / "window.pcap").write_bytes((DATA / "window.pcap").read_bytes()[:10])
     with pytest.raises(MachineError, match=r"window\.pcap: not a whole capture"):
         table(WINDOW, tmp_path)

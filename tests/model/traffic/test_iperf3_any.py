@@ -37,10 +37,10 @@ def test_every_kind_of_test_is_read() -> None:
 
 def test_what_a_row_of_tcp_tells() -> None:
     ((row, *_),) = read_any_report(DATA / "tcp.json").streams
-    told = json.loads(TCP)["intervals"][0]["streams"][0]
-    assert row.bytes == told["bytes"]
-    assert row.rtt_s == told["rtt"] / 1e6
-    assert row.rttvar_s == told["rttvar"] / 1e6
+    message = json.loads(TCP)["intervals"][0]["streams"][0]
+    assert row.bytes == message["bytes"]
+    assert row.rtt_s == message["rtt"] / 1e6
+    assert row.rttvar_s == message["rttvar"] / 1e6
     assert row.pmtu_bytes == 65535
     assert row.sender
     assert row.jitter_s is None
@@ -102,7 +102,7 @@ def test_other_text_in_the_file_is_passed_over(tmp_path: Path, before: str, behi
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("", "an empty file"),
         (" \n", "an empty file"),
@@ -131,25 +131,25 @@ def test_other_text_in_the_file_is_passed_over(tmp_path: Path, before: str, behi
         ("[" * 100_000, "nested too deep"),
     ],
 )
-def test_what_is_no_report_is_told(tmp_path: Path, content: str, told: str) -> None:
+def test_what_is_no_report_is_reported(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "out.json"
     path.write_text(content)
     with pytest.raises(InputError) as caught:
         read_any_report(path)
     assert str(caught.value).startswith(str(path))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_what_is_no_text_file_is_told(tmp_path: Path) -> None:
+def test_what_is_no_text_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\x7fELF\x02\x01\x01\x00")
     (tmp_path / "zeros").write_bytes(bytes(100))
-    for name, told in (
+    for name, message in (
         ("binary", "binary data"),
         ("zeros", "binary data"),
         ("none", "no such file"),
         ("", "a directory"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             read_any_report(tmp_path / name)
 
 

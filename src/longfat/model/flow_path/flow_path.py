@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from longfat.model.flow_path.installed import InstalledInterface, InstalledNode, Snapshot
     from longfat.model.flow_path.setup_lines import Shaping
     from longfat.model.network import Network
-    from longfat.model.tc import QdiscLine
+    from longfat.model.network.tc import QdiscLine
     from longfat.model.traffic import Flow, Ping
 
 A_POLICER = "a policer"

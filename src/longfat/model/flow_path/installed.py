@@ -160,11 +160,6 @@ class InstalledInterface:
     filters: tuple[InstalledFilter, ...] = ()
 
     @property
-    def is_default(self) -> bool:
-        """Whether nothing is installed at it."""
-        return self == InstalledInterface(name=self.name)
-
-    @property
     def without_counters(self) -> InstalledInterface:
         """It, without what its classes have sent."""
         return replace(self, classes=tuple(replace(each, sent_bytes=0) for each in self.classes))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from longfat.model.flow_path.installed import EGRESS, INGRESS, ROOT
 from longfat.model.flow_path.setup_lines import QueueLine
-from longfat.model.tc import Qdisc
+from longfat.model.network.tc import Qdisc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,7 @@ from longfat.model.typed_line import NotUnderstoodError
 
 if TYPE_CHECKING:
     from longfat.model.case import Case, Command
-    from longfat.model.tc import Qdisc
+    from longfat.model.network.tc import Qdisc
 
 ECN_CONTROLS = frozenset(("dctcp", "prague"))
 """Congestion controls that slow down by the share of marked packets."""

@@ -23,7 +23,7 @@ from longfat.errors import InputError
 from longfat.model.flow_path.installed import first_snapshot
 from longfat.model.network.qdisc import QDISCS
 from longfat.model.network.shape import TRACE, WIRE
-from longfat.model.tc import BYTES, COUNT, RATE, ROOT, SHARE, TIME, parse_line
+from longfat.model.network.tc import BYTES, COUNT, RATE, ROOT, SHARE, TIME, parse_line
 from longfat.model.typed_line import NotUnderstoodError, mentions, needs_shell, plain_words
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from longfat.model.case import Command
     from longfat.model.flow_path.installed import InstalledNode
     from longfat.model.kinds import Kind
-    from longfat.model.tc import Interface, Qdisc, QdiscLine
+    from longfat.model.network.tc import Interface, Qdisc, QdiscLine
 
 # Those of a queue limit no rate and add no delay to an idle path, but for cake's bandwidth.
 _KINDS = frozenset(("netem", "tbf", WIRE, "noqueue", *QDISCS))

@@ -21,6 +21,7 @@ from longfat.model.units import (
     parse_rate_bps,
     parse_size_bytes,
     parse_time_s,
+    quantity_pattern,
 )
 
 
@@ -105,7 +106,7 @@ class Rate(_Number[int]):
         return rate_text(value)
 
     def schema(self) -> dict[str, Any]:
-        return pattern_schema(r"[0-9.]+ ?([kmgtKMGT]i?)?([bB]it(s?/s(ec)?)?)?", self.example)
+        return pattern_schema(quantity_pattern(Unit.BPS), self.example)
 
 
 _SIZE_STEPS = (("TB", 4), ("GB", 3), ("MB", 2), ("KB", 1))
@@ -146,7 +147,7 @@ class Size(_Number[int]):
         return {
             "anyOf": [
                 {"type": "integer", "minimum": self.minimum, "maximum": self.maximum},
-                pattern_schema(r"[0-9.]+ ?([kmgtKMGT]i?)?([bB](yte(s)?)?)?", self.example),
+                pattern_schema(quantity_pattern(Unit.BYTES), self.example),
             ]
         }
 
@@ -216,9 +217,7 @@ class Time(_Number[float]):
         return f"{limits}, whole seconds" if self.whole else limits
 
     def schema(self) -> dict[str, Any]:
-        text = pattern_schema(
-            r"[0-9.]+ ?(min|s|sec|secs|ms|msecs?|us|usecs?|µs|ns|nsecs?)?", self.example
-        )
+        text = pattern_schema(quantity_pattern(Unit.SECONDS), self.example)
         if not self.bare_seconds:
             return {"anyOf": [text, {"const": 0}]}
         number = {"type": "number", "minimum": self.minimum, "maximum": self.maximum}
@@ -250,8 +249,7 @@ class Offset(_Number[float]):
         return f"-{time_text(-value)}" if value < 0 else time_text(value)
 
     def schema(self) -> dict[str, Any]:
-        pattern = r"[-+]?[0-9.]+ ?(min|s|sec|secs|ms|msecs?|us|usecs?|µs|ns|nsecs?)?"
-        return pattern_schema(pattern, self.example)
+        return pattern_schema(f"[-+]?{quantity_pattern(Unit.SECONDS)}", self.example)
 
 
 _PPM = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*ppm")
@@ -348,7 +346,9 @@ class Share(_Number[float]):
         return percent_text(value)
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [pattern_schema(r"[0-9.]+ ?%", self.example), {"const": 0}]}
+        return {
+            "anyOf": [pattern_schema(quantity_pattern(Unit.FRACTION), self.example), {"const": 0}]
+        }
 
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")

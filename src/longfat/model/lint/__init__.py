@@ -6,7 +6,7 @@ certain: of a line that only a shell can read it says nothing. `docs/lint.md` li
 
 * `shell_words` cuts a typed line into commands, `tc_command` and `tc_numbers` read one of tc;
 * `machine_state` and `case_facts` apply all lines of a case, in their order;
-* `units`, `shapers`, `queues`, `sysctls` and `devices` are the rules.
+* `units`, `shapers`, `queues`, `sysctls`, `devices`, `neighbours` and `no_effect` are the rules.
 """
 
 from longfat.model.lint.case_facts import facts_of

@@ -21,7 +21,7 @@ from longfat.model.lint.machine_state import (
     major,
     typed_commands,
 )
-from longfat.model.lint.shell_words import SimpleCommand, Word
+from longfat.model.lint.shell_words import SimpleCommand, Word, is_ip
 from longfat.model.lint.tc_command import TcCommand
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.network.devices import device_stem
@@ -268,11 +268,11 @@ def _gateway_warnings(facts: CaseFacts) -> Warnings:
         link.a_vlan_addresses or link.b_vlan_addresses for link in network.links
     ):
         return
-    if any(_is_ip(one.command.words, "address") for one in facts.commands):
+    if any(is_ip(one.command.words, "address") for one in facts.commands):
         return  # a line may change addresses
     for one in facts.commands:
         words, node = one.command.words, one.command.node
-        if not _is_ip(words, "route") or words[2] not in {"add", "replace"} or "onlink" in words:
+        if not is_ip(words, "route") or words[2] not in {"add", "replace"} or "onlink" in words:
             continue
         gateway = _gateway(words)
         if gateway is None:
@@ -285,13 +285,6 @@ def _gateway_warnings(facts: CaseFacts) -> Warnings:
                 f" ({', '.join(dict.fromkeys(map(str, networks)))}), and the kernel refuses the"
                 " route: write the address of a neighbour on one of its links",
             )
-
-
-def _is_ip(words: Sequence[Word], what: str) -> bool:
-    """Return whether a command is one of `ip WHAT`; ip takes the beginning of the word, too."""
-    return (
-        words[0] == "ip" and len(words) > 3 and bool(words[1]) and what.startswith(words[1] or "")
-    )
 
 
 def _gateway(words: Sequence[Word]) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

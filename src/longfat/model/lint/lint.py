@@ -15,6 +15,8 @@ from longfat.model.lint.devices import (
     replace_warnings,
 )
 from longfat.model.lint.machine_state import MachineState, Origin
+from longfat.model.lint.neighbours import neighbour_warnings
+from longfat.model.lint.no_effect import no_effect_warnings
 from longfat.model.lint.queues import queue_warnings
 from longfat.model.lint.shapers import shaper_warnings
 from longfat.model.lint.shell_words import command_line
@@ -88,6 +90,8 @@ def _warnings(case: Case) -> Iterator[tuple[Origin, str]]:
     yield from queue_warnings(facts)
     yield from case_sysctl_warnings(facts)
     yield from ip_warnings(facts)
+    yield from neighbour_warnings(facts)
+    yield from no_effect_warnings(facts)
 
 
 def lint_line(

@@ -1,4 +1,4 @@
-"""Rules about netem, CoDel, RED and cake after all set-up lines.
+"""Rules about netem, FIFOs, CoDel, RED and cake after all set-up lines.
 
 Sources: tc-netem(8), tc-codel(8), tc-fq_codel(8), tc-red(8), tc-cake(8); RFC 8289, section
 4.2 and 4.3, for CoDel's target and interval.
@@ -36,6 +36,8 @@ _NEEDS_RATE = frozenset(("codel", "pie", "fq_pie", "red"))
 _MARKS_WITH_ECN = frozenset(("codel", "pie", "red"))
 _RACK_SHARE = 0.25
 _RED_SHARE = 10
+_FIFOS = frozenset(("pfifo", "bfifo", "tbf"))
+_SMALL_BURST_PACKETS = 8
 _NO_LOSS_BASED = frozenset(("bbr", "bbr2", "bbr3", "dctcp", "prague"))
 
 
@@ -63,6 +65,8 @@ def _warnings(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[s
         yield from _marks_not(facts, device, entry)
     if kind == "red":
         yield from _red(facts, device, entry)
+    if kind in _FIFOS:
+        yield from _short_fifo(facts, device, entry)
     if kind in _NEEDS_RATE and entry.command.parent == "root":
         yield (
             f"`{kind}` at the root of {device.name}, which has no rate: packets leave at once, so"
@@ -221,6 +225,47 @@ def _cake(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
             f" round-trip time of {math.ceil(path.rtt_s * 1000)} ms: write"
             f" `rtt {math.ceil(path.rtt_s * 1000)}ms`"
         )
+
+
+def _short_fifo(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:
+    """Find a queue that holds less than two of the packets that TCP sends at once.
+
+    Below a tbf, part of a burst passes before the queue fills.
+    """
+    kind = entry.command.kind
+    rate = _shaped_bps(device, entry)
+    flows = [path for path in facts.crossing(device) if not path.has_loss]
+    flows = [path for path in flows if path.flow.rate_bps is None and not _is_slower(path, rate)]
+    if rate is None or not flows:
+        return
+    packet = facts.packet_bytes(rate / sum(path.flow.parallel for path in flows))
+    shaper = entry if kind == "tbf" else next(iter(device.above(entry)), entry)
+    burst = size_of(shaper, "burst") if shaper.command.kind == "tbf" else None
+    passes = burst is not None and burst >= _SMALL_BURST_PACKETS * packet
+    word = entry.command.get("limit")
+    least = 1 if passes else 2
+    if kind == "pfifo":
+        number = split_number(word or "")
+        if number is None or number[1] or number[0] > least or passes:
+            return
+        held, right = f"{number[0]:g} packet{'' if number[0] == 1 else 's'}", "`limit 100`"
+    else:
+        limit = size_of(entry, "limit")
+        if limit is None or not facts.frame_bytes <= limit < least * packet:
+            return
+        product = max((rate / 8 * path.rtt_s for path in flows), default=0.0)
+        held = f"{int(limit):,} bytes"
+        right = f"such as `limit {_round_up(math.ceil(max(10 * packet, product)))}`"
+    yield (
+        f"`{kind} limit {word}`: holds {held}, and {flows[0].flow.name} sends packets of up to"
+        f" {int(packet):,} bytes at this rate, several at once: all but the first of a burst are"
+        f" dropped: write {right}"
+    )
+
+
+def _is_slower(path: FlowFacts, rate: float | None) -> bool:
+    """Return whether something else on a flow's way has less than a rate."""
+    return path.rate_bps is not None and rate is not None and path.rate_bps < rate
 
 
 def _red(facts: CaseFacts, device: DeviceState, entry: Entry) -> Iterator[str]:

@@ -30,6 +30,7 @@ def shaper_warnings(facts: CaseFacts) -> Warnings:
         root = device.root
         if root is not None and root.command.kind == "htb":
             yield from _htb_warnings(device, root)
+        yield from _replaced_queues(device)
 
 
 def _too_small(facts: CaseFacts, entry: Entry) -> Iterator[str]:
@@ -58,6 +59,40 @@ def _too_small(facts: CaseFacts, entry: Entry) -> Iterator[str]:
         )
     if kind == "police":
         yield from _policed_flows(facts, entry)
+
+
+def _replaced_queues(device: DeviceState) -> Warnings:
+    """Find a tbf or netem whose queue is not where its packets wait.
+
+    The limit of a tbf is that of a FIFO below it, whose place another qdisc takes. In a netem all
+    packets below it count, too; at a rate that is not above that of the tbf there, they wait in it.
+    """
+    for handle, entry in device.qdiscs.items():
+        below = next(
+            (one for one in device.qdiscs.values() if major(one.command.parent) == handle), None
+        )
+        if below is None or not (entry.is_typed and below.is_typed):
+            continue
+        kinds = (entry.command.kind, below.command.kind)
+        limit = entry.command.get("limit") or entry.command.get("latency")
+        if kinds == ("tbf", "netem") and limit and not below.command.has("limit"):
+            name = "limit" if entry.command.has("limit") else "latency"
+            yield (
+                below.origin,
+                f"`netem` below a tbf takes the place of its queue, so the tbf's `{name} {limit}`"
+                " has no effect, and 1,000 packets wait in the netem: put the tbf below the netem,"
+                " or write `limit` in packets at the netem, for both the queue and what its delay"
+                " holds",
+            )
+        rates = [tc_rate_bps(one.command.get("rate")) for one in (entry, below)]
+        if kinds == ("netem", "tbf") and rates[0] and rates[1] and rates[0] <= rates[1]:
+            yield (
+                below.origin,
+                f"`tbf rate {below.command.get('rate')}` below a netem of"
+                f" `rate {entry.command.get('rate')}`: packets wait in the netem, up to"
+                f" {entry.command.get('limit') or '1000'} of them, and never in the tbf, whose"
+                " limit has no effect: leave out one of both rates",
+            )
 
 
 def _has_peak(entry: Entry) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 Word = str | None
 """A word of a command; None where only a shell knows it."""
@@ -96,6 +97,7 @@ class _UnknownLineError(Exception):
     """Only a shell knows what the line does."""
 
 
+@lru_cache(maxsize=1 << 12)  # the cases of a study share most of their lines
 def command_line(node: str | None, line: str, *, depth: int = 0) -> CommandLine:
     """Return the commands of a line.
 
@@ -313,3 +315,8 @@ def settings_of(words: Sequence[Word]) -> Iterator[tuple[str, str]]:
         key, equals, value = word.partition("=")
         if equals:
             yield key.strip().replace("/", "."), value.strip()
+
+
+def is_ip(words: Sequence[Word], what: str) -> bool:
+    """Return whether a command is one of `ip WHAT`; ip takes the beginning of the word, too."""
+    return words[0] == "ip" and len(words) > 2 and bool(words[1]) and what.startswith(str(words[1]))

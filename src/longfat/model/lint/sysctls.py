@@ -7,6 +7,7 @@ wrong numbers of values.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -27,6 +28,9 @@ CONGESTION_CONTROLS = frozenset(
 """The congestion controls of longfat's own kernels."""
 
 _TRIPLES = frozenset(("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"))
+_SOCKET_LIMITS = frozenset(
+    ("net.core.rmem_max", "net.core.wmem_max", "net.core.rmem_default", "net.core.wmem_default")
+)
 _CONTROL = "net.ipv4.tcp_congestion_control"
 _TCP_MEM = "net.ipv4.tcp_mem"
 _PAGE_BYTES = 4096
@@ -66,6 +70,8 @@ def sysctl_warnings(command: SimpleCommand, *, is_own_kernel: bool = True) -> It
                 f" it{meant}"
                 + ("" if near else f" (it has {', '.join(sorted(CONGESTION_CONTROLS))})")
             )
+        if name in _SOCKET_LIMITS and value.isdigit() and int(value) >= 2**31:
+            yield f"`{name}={value}`: the kernel refuses numbers above {2**31 - 1}"
         if name == "net.core.default_qdisc":
             yield (
                 f"`{name}={value}`: is of interfaces that are made later, and those of the links"
@@ -148,6 +154,15 @@ def case_sysctl_warnings(facts: CaseFacts) -> Warnings:
                         f" {format_quantity(case.memory_bytes, Unit.BYTES)}: leave the line out, or"
                         " write tcp_rmem and tcp_wmem for the buffers of a connection",
                     )
+            if name in _TRIPLES and len(numbers) == 3 and numbers[2] > case.memory_bytes:
+                yield (
+                    typed.origin,
+                    f"`{name}={value}`: buffers of up to"
+                    f" {format_quantity(numbers[2], Unit.BYTES)} in a machine of"
+                    f" {format_quantity(case.memory_bytes, Unit.BYTES)}, half of which is for all"
+                    " sockets together (tcp_mem): at that, windows stop growing: write `memory:"
+                    f" {math.ceil(2 * numbers[2] / 1e9)}GB`, or a smaller maximum",
+                )
             if name == "net.ipv4.tcp_window_scaling" and value == "0":
                 yield from ((typed.origin, text) for text in _scaling(facts, typed.command.node))
             if name == "net.core.rmem_max" and _is_mistaken_for_tcp_rmem(facts):

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
+from longfat.model.kinds import Kind
 from longfat.model.lint.shell_words import Word
+from longfat.model.network import tc
 
 # What the values of an option are: a rate, a size, a time, a percentage, a number of packets, or
 # a word; an option without values is a flag. tc takes the first value in any form, and a further
@@ -18,17 +21,32 @@ from longfat.model.lint.shell_words import Word
 RATE, SIZE, TIME, SHARE, COUNT, WORD = "rate", "size", "time", "share", "count", "word"
 
 _Options = Mapping[str, tuple[str, ...]]
-_CODEL: _Options = {
-    "limit": (COUNT,),
-    "target": (TIME,),
-    "interval": (TIME,),
-    "ce_threshold": (TIME,),
-    "ecn": (),
-    "noecn": (),
+_NAMES: Mapping[Kind[Any], str] = {
+    tc.RATE: RATE,
+    tc.BYTES: SIZE,
+    tc.TIME: TIME,
+    tc.SHARE: SHARE,
+    tc.COUNT: COUNT,
 }
+
+
+def _numbers(kind: str) -> _Options:
+    """Return the options of a qdisc whose values `longfat.model.network.tc` reads.
+
+    Options with names of two words are not among them: here the second word is a value.
+    """
+    return {
+        option: tuple(_NAMES[value] for value in values)
+        for option, values in tc.OPTIONS[kind].items()
+        if " " not in option
+    }
+
+
+_ECN: _Options = {"ecn": (), "noecn": ()}
+_CODEL: _Options = {**_ECN, "ce_threshold": (TIME,)}
 _PIE: _Options = {
-    **{key: _CODEL[key] for key in ("limit", "target", "ecn", "noecn")},
-    "tupdate": (TIME,),
+    **_numbers("pie"),
+    **_ECN,
     "alpha": (WORD,),
     "beta": (WORD,),
     "bytemode": (),
@@ -36,50 +54,37 @@ _PIE: _Options = {
 }
 OPTIONS: Mapping[str, _Options] = {
     "netem": {
-        "limit": (COUNT,),
-        "delay": (TIME, TIME, SHARE),
+        **_numbers("netem"),
         "latency": (TIME, TIME, SHARE),
-        "loss": (SHARE, SHARE),
         "drop": (SHARE, SHARE),
         "random": (SHARE, SHARE),
-        "corrupt": (SHARE, SHARE),
-        "duplicate": (SHARE, SHARE),
-        "reorder": (SHARE, SHARE),
         "distribution": (WORD,),
-        "gap": (COUNT,),
         "rate": (RATE, WORD, WORD, WORD),
         "ecn": (),
     },
-    "tbf": {
-        **dict.fromkeys(("rate", "peakrate"), (RATE,)),
-        **dict.fromkeys(("burst", "buffer", "maxburst"), (SIZE,)),
-        **dict.fromkeys(("limit", "mtu", "minburst", "mpu"), (SIZE,)),
-        "latency": (TIME,),
-    },
+    "tbf": {**_numbers("tbf"), **dict.fromkeys(("buffer", "maxburst", "minburst"), (SIZE,))},
     "red": {
-        **dict.fromkeys(("limit", "min", "max", "avpkt"), (SIZE,)),
-        "burst": (COUNT,),
-        "bandwidth": (RATE,),
+        **_numbers("red"),
         "probability": (WORD,),
         **dict.fromkeys(("ecn", "harddrop", "nodrop", "adaptative", "adaptive"), ()),
     },
-    "bfifo": {"limit": (SIZE,)},
-    "pfifo": {"limit": (COUNT,)},
-    "pfifo_head_drop": {"limit": (COUNT,)},
-    "codel": _CODEL,
-    "fq_codel": {**_CODEL, "quantum": (SIZE,), "flows": (COUNT,), "memory_limit": (SIZE,)},
+    **{kind: _numbers(kind) for kind in ("bfifo", "pfifo", "pfifo_head_drop")},
+    "codel": {**_numbers("codel"), **_CODEL},
+    "fq_codel": {
+        **_numbers("fq_codel"),
+        **_CODEL,
+        "flows": (COUNT,),
+        "memory_limit": (SIZE,),
+    },
     "fq": {
-        **dict.fromkeys(("limit", "flow_limit"), (COUNT,)),
-        "maxrate": (RATE,),
-        **dict.fromkeys(("quantum", "initial_quantum"), (SIZE,)),
+        **_numbers("fq"),
+        "initial_quantum": (SIZE,),
         **dict.fromkeys(("pacing", "nopacing"), ()),
     },
     "pie": _PIE,
     "fq_pie": _PIE,
     "cake": {
-        "bandwidth": (RATE,),
-        "rtt": (TIME,),
-        "memlimit": (SIZE,),
+        **_numbers("cake"),
         **dict.fromkeys(("besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"), ()),
         **dict.fromkeys(("flowblind", "srchost", "dsthost", "hosts", "flows"), ()),
         **dict.fromkeys(("dual-srchost", "dual-dsthost", "triple-isolate"), ()),

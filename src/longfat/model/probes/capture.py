@@ -90,7 +90,6 @@ class Capture(Probe):
     """
 
     kind: ClassVar[str] = "capture"
-    needs: ClassVar[tuple[str, ...]] = ("tcpdump",)
     columns: ClassVar[Sequence[Column]] = COLUMNS
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(

@@ -360,6 +360,7 @@ def decode(messages: Iterator[Message]) -> Iterator[dict[str, Any]]:
             "marks": _marks(kind, statistics.get(_APP)),
             # For who reads while it runs: no column of tables.
             "rate_bps": installed_rate_bps(kind, found.get(_TCA_OPTIONS)),
+            "early_drops": _early_drops(kind, statistics.get(_APP)),
         }
 
 
@@ -378,6 +379,11 @@ def _marks(kind: str, own: memoryview | None) -> int | None:
     if words is None or len(own) < 4 * max(words) + 4:
         return None
     return sum(_word(own, word) for word in words)
+
+
+def _early_drops(kind: str, own: memoryview | None) -> int:
+    """Return the packets that RED dropped before its queue was full."""
+    return _word(own, 0) if kind == "red" and own is not None and len(own) >= 4 else 0
 
 
 def _word(view: memoryview, place: int) -> int:

@@ -53,7 +53,6 @@ class Cbr(Flow):
     """
 
     tool: ClassVar[str] = "cbr"
-    needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = from_source(
         MetricSource(file="raw/{name}.{receiver}.json", path="datagrams[*]", over="datagrams"),
         # An entry is number, sent, arrived; the times are in nanoseconds.

@@ -11,7 +11,6 @@ import ipaddress
 import json
 import random
 import shlex
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from longfat.common.decoding import MAX_RAW_BYTES, decode, read_json
 from longfat.errors import MachineError
+from longfat.guest.toolset import PYTHON
 from longfat.model.fields import declare, fields_of, phrases
 from longfat.model.kinds import OneOf, Text, Time
 from longfat.model.metric import Metric, MetricSource, Unit
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 def guest_python() -> tuple[str, ...]:
     """Return the words that start Python in a machine: as its own first process runs in it."""
-    python = str(Path(sys._base_executable).resolve())  # type: ignore[attr-defined]
-    return (python, "-I", "-S", "-B")
+    return (PYTHON, "-I", "-S", "-B")
 
 
 def our_process(
@@ -129,8 +128,6 @@ class Process:
         forks: of one of longfat's programs, its module in `longfat.guest` and its
             arguments: a machine's first process, which has Python loaded, starts it by a
             fork of itself; else empty.
-        shim: a library of `kernel/shims` to preload into it, by the name of its
-            source file; empty for none. It may change speed, never figures.
         line: the shell command of the study that it runs, with the host's own root if it
             has one; empty, if there is none.
     """
@@ -141,7 +138,6 @@ class Process:
     listens: bool = False
     shown: tuple[str, ...] = ()
     forks: tuple[str, ...] = ()
-    shim: str = ""
     line: str = ""
 
     def rooted(self, roots: Mapping[str, HostRoot]) -> Process:
@@ -198,7 +194,7 @@ class Flow(ABC):
     """
 
     tool: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]]
+    needs: ClassVar[tuple[str, ...]] = ()
     good_statuses: ClassVar[tuple[int, ...]] = (0,)
 
     name: str

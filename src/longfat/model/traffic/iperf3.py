@@ -32,7 +32,6 @@ from longfat.model.traffic.bulk import (
 from longfat.model.traffic.flow import Process
 from longfat.model.traffic.iperf3_json import REPORT, End, EndOfStream, Streams
 from longfat.model.traffic.options import OUTPUT, RESERVED, Options, arguments, has_field
-from longfat.model.traffic.preload import IPERF3
 from longfat.theory.fairness import jain_index
 
 _ERROR = re.compile(r'^\t"error":\t("(?:[^"\\]|\\.)*")', re.MULTILINE)
@@ -132,7 +131,6 @@ class Iperf3(Bulk):
     """
 
     tool: ClassVar[str] = "iperf3"
-    needs: ClassVar[tuple[str, ...]] = ("iperf3",)
     metrics: ClassVar[tuple[Metric, ...]] = with_sources(
         (
             *TCP_METRICS,
@@ -182,14 +180,8 @@ class Iperf3(Bulk):
         server = ("iperf3", "-s", "-1", *which, *interval, "-J")
         client = ("iperf3", "-c", address, *which, *self._options(), *interval, "-J", *self.args)
         return (
-            Process(
-                host=self.target,
-                argv=server,
-                output=self._server_file,
-                listens=True,
-                shim=IPERF3,
-            ),
-            Process(host=self.source, argv=client, output=self._client_file, shim=IPERF3),
+            Process(host=self.target, argv=server, output=self._server_file, listens=True),
+            Process(host=self.source, argv=client, output=self._client_file),
         )
 
     def _options(self) -> list[str]:

@@ -74,7 +74,6 @@ class Ping(Flow):
     """
 
     tool: ClassVar[str] = "ping"
-    needs: ClassVar[tuple[str, ...]] = ("ping",)
     good_statuses: ClassVar[tuple[int, ...]] = (0, 1)  # 1: replies are missing, which is a result
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("min_s", Unit.SECONDS, "least RTT", _rtt_source(0)),

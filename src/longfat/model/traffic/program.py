@@ -22,7 +22,6 @@ from longfat.model.kinds import Flag, Integer, Integers, Line, Size, Texts, Time
 from longfat.model.metric import Metric, MetricSource, Unit
 from longfat.model.traffic.extraction import REPORT_FILE, Extraction, Extractions
 from longfat.model.traffic.flow import Flow, Process, guest_python
-from longfat.model.traffic.preload import preloaded
 
 MODULE = "longfat.guest.program"
 """What runs it in a machine."""
@@ -106,7 +105,6 @@ class Program(Flow):
     """
 
     tool: ClassVar[str] = "program"
-    needs: ClassVar[tuple[str, ...]] = ()
 
     run: str = declare(
         Line(what="a line for a shell (such as curl http://h2:8000/)", example="curl http://h2/"),
@@ -248,7 +246,7 @@ class Program(Flow):
         common = {"output_bytes": self.output_limit_bytes, "environment": list(self.environment)}
         client = {
             **common,
-            "line": preloaded(self.run),
+            "line": self.run,
             "end": "client",
             "time_s": self.time_s,
             "limit_s": self._limit_s if self.time_s is None else None,
@@ -258,7 +256,7 @@ class Program(Flow):
         client_process = self._process(self.source, self.run, client, self._client_file)
         if self.serve is None:
             return (client_process,)
-        server: dict[str, object] = {**common, "line": preloaded(self.serve), "end": "server"}
+        server: dict[str, object] = {**common, "line": self.serve, "end": "server"}
         if ready := self._ready():
             waits = {"meeting": meeting, "ready": ready, "ready_s": READY_LIMIT_S}
             server |= waits

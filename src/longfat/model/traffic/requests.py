@@ -89,7 +89,6 @@ class Requests(Flow):
     """
 
     tool: ClassVar[str] = "requests"
-    needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("requests", Unit.COUNT, "requests", _source("how many")),
         Metric(

@@ -94,7 +94,6 @@ class Transfer(Bulk):
     """Bulk TCP traffic that costs little to run. Its fields are those of `Bulk`."""
 
     tool: ClassVar[str] = "transfer"
-    needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = with_sources(
         (*TCP_METRICS, COMPLETION, FAIRNESS), _SOURCES
     )

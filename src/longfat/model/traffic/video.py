@@ -71,7 +71,6 @@ class Video(Flow):
     """
 
     tool: ClassVar[str] = "video"
-    needs: ClassVar[tuple[str, ...]] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("segments", Unit.COUNT, "segments", _source("how many have an end that is not -1")),
         Metric("bitrate_bps", Unit.BPS, "mean bitrate", _source("mean of the ladder's rates")),
