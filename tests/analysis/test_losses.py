@@ -11,12 +11,15 @@ import pytest
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.advice.remedied import compare, remedied_case
 from longfat.analysis.advice.root_cause import RootCause
-from longfat.analysis.losses import _CAUSES, Cause, Loss, losses
+from longfat.analysis.loss_causes import _CAUSES, Cause
+from longfat.analysis.loss_sections import drop_series, loss_sections
+from longfat.analysis.losses import Loss, losses
 from longfat.common.decoding import decode
 from longfat.errors import InputError
 from longfat.execution import run_case
 from longfat.execution.runs import Run, load_run
 from longfat.execution.runs.packet_drops import PacketDrop
+from tests.books import imbalances
 from tests.command import longfat
 from tests.kernels import KERNELS
 from tests.paths import TESTS
@@ -42,6 +45,7 @@ EXPECTED = {
     "corrupt": (None, Cause.CORRUPTED, "", False),
     "hops": ("r1-eth0", Cause.HOP_LIMIT, "", False),
     "no-route": ("r1-eth0", Cause.NO_ROUTE, "", False),
+    "no-route-back": (None, Cause.NO_REPLY, "", False),
     "no-neighbour": ("r1-eth1", Cause.NO_NEIGHBOUR, "", False),
     "not-forwarded": ("r1-eth0", Cause.NOT_FORWARDED, "", False),
     "socket-buffer": ("h2-eth0", Cause.SOCKET_BUFFER, "", False),
@@ -75,7 +79,8 @@ def test_place_and_cause(runs: Path, case: str) -> None:
     found = lost(run, "bulk")
     assert all(loss.node and loss.flow == "bulk" for loss in found if loss.interface)
     mine = [loss for loss in found if loss.cause is cause]
-    assert total(mine) >= max(total([loss for loss in found if loss.cause is not cause]), 1)
+    # A flow loses packets in the queue, too; how many is chance.
+    assert total(mine) >= max(total([loss for loss in found if loss.cause is not cause]) / 2, 1)
     if interface is not None:
         assert (mine[0].interface, mine[0].qdisc) == (interface, qdisc)
         assert mine[0].node == interface.partition("-")[0]
@@ -102,7 +107,18 @@ def test_a_netem_and_the_queue_below_it_are_apart(runs: Path) -> None:
         (Cause.NETEM_LOSS, "netem 1:"),
         (Cause.QUEUE_FULL, "tbf 2:"),
     }
-    assert total(found) == run.metrics["bulk.retransmits"]
+    # A packet may be sent again without a loss.
+    assert 0 <= run.metrics["bulk.retransmits"] - total(found) <= 3
+
+
+def test_a_root_cause_has_the_share_of_its_own_packets(runs: Path) -> None:
+    run = played(runs, "netem-and-queue")
+    (found,) = diagnose(run, "bulk")
+    packets = total([loss for loss in lost(run, "bulk") if loss.cause is Cause.NETEM_LOSS])
+    match = re.search(rf"{packets} packets at .*, ([\d.]+) % of all", found.verdict)
+    assert match
+    # netem is set to lose 0.5 %; the queue dropped half as many packets more.
+    assert 0.3 < float(match[1]) < 0.7
 
 
 def test_times_are_those_of_the_traffic(runs: Path) -> None:
@@ -176,6 +192,62 @@ def test_what_is_recommended_for_a_black_hole_helps(runs: Path) -> None:
     checked = compare(run, again, found)
     assert checked.good
     assert again.metrics["bulk.receiver_bps"] > 40e6
+
+
+def test_datagrams_of_iperf3_are_all_in_the_ledger(runs: Path) -> None:
+    run = played(runs, "datagrams")
+    assert total(lost(run, "bulk")) > 1000
+    assert imbalances(run) == []
+
+
+def test_losses_between_events(runs: Path) -> None:
+    run = played(runs, "events")
+    sections = loss_sections(run)
+    assert [(each.start_s, each.end_s, each.event) for each in sections[:2]] == [
+        (0, 1, ""),
+        (1, 3, "h1: tc qdisc add dev h1-eth0 root handle 8: netem loss 2% limit 10000"),
+    ]
+    assert (sections[2].start_s, sections[2].event) == (3, "h1: tc qdisc del dev h1-eth0 root")
+    # The qdisc is no longer there at the end, so its own counters are not, either.
+    at_sender = (Cause.NETEM_LOSS, "netem 8:")
+    assert [
+        {
+            (each.cause, each.qdisc)
+            for each in section.losses
+            if each.interface == "h1-eth0" and each.cause.is_loss
+        }
+        for section in sections
+    ] == [set(), {at_sender}, set()]
+    for section in sections:
+        assert all(
+            section.start_s <= each.first_s <= each.last_s <= section.end_s
+            for each in section.losses
+            if each.cause.is_loss
+        )
+    every = [each for section in sections for each in section.losses]
+    assert sum(each.packets for each in every) == total(list(losses(run)))
+    assert loss_sections(run, "bulk")[0].losses == tuple(
+        each for each in sections[0].losses if each.flow == "bulk"
+    )
+    assert loss_sections(played(runs, "queue")) == ()
+
+
+def test_drops_of_a_sampled_queue_over_time(runs: Path) -> None:
+    run = played(runs, "events")
+    (series,) = drop_series(run)
+    assert (series.probe, series.interface, series.step_s) == ("queues", "r1-eth1", 0.1)
+    assert sum(series.packets) == run.metrics["queues.drops"]
+    assert len(series.packets) == 40
+    done = longfat("losses", str(runs / "events-seed1"), "bulk", cwd=runs)
+    lines = done.stdout.splitlines()
+    head = next(line for line in lines if line.split()[:3] == ["from", "to", "since"])
+    row = lines[lines.index(head) + 1]
+    assert row.split()[:7] == ["0.00", "s", "1.00", "s", "the", "traffic's", "start"]
+    assert any(line.startswith("r1-eth1, drops of its queue in each 0.1 s, ") for line in lines)
+    done = longfat("losses", str(runs / "events-seed1"), "--json", cwd=runs)
+    document = json.loads(done.stdout)
+    assert [section["end_s"] for section in document["sections"]][:2] == [1, 3]
+    assert document["queue_drops"][0]["packets"] == list(series.packets)
 
 
 def test_a_flow_that_is_not_there(runs: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from longfat.analysis.verdict import SeedCount, Verdict, evaluate
 from longfat.execution.runs import Run, load_run
 from longfat.study import Study, read_study
+from longfat.study.read import parse_study
 from tests.paths import TESTS
 
 FOLDER = TESTS / "data" / "runs" / "seeded"
@@ -63,11 +64,11 @@ def test_one_seed(study: Study, lossy: list[Run], clean: Run) -> None:
 def test_claims_are_judged_on_the_medians(study: Study, lossy: list[Run], clean: Run) -> None:
     verdict = evaluate(study, {"lossy": lossy, "clean": [clean]})
     assert verdict.many_seeds
-    assert judged(verdict, RETRANSMISSIONS) == (True, SeedCount(3, 5))
+    assert judged(verdict, RETRANSMISSIONS) == (True, SeedCount(3, 5, failing=(3, 4)))
     assert judged(verdict, COSTS) == (True, None)
     assert verdict.good
     verdict = evaluate(study, {"lossy": lossy[1:4]})
-    assert judged(verdict, RETRANSMISSIONS) == (False, SeedCount(1, 3))
+    assert judged(verdict, RETRANSMISSIONS) == (False, SeedCount(1, 3, failing=(3, 4)))
     assert judged(verdict, COSTS) == (None, None)
     assert not verdict.good
 
@@ -78,12 +79,31 @@ def test_the_kth_runs_are_taken_together(study: Study, lossy: list[Run], clean: 
     together = {"clean": fast_then_slow, "lossy": slow_then_fast[::-1]}
     apart = {"clean": fast_then_slow, "lossy": slow_then_fast}
     assert judged(evaluate(study, together), COSTS) == (True, SeedCount(2, 2))
-    assert judged(evaluate(study, apart), COSTS) == (True, SeedCount(1, 2))
+    assert judged(evaluate(study, apart), COSTS) == (True, SeedCount(1, 2, failing=(2,)))
 
 
 def test_unlike_numbers_of_runs_are_not_paired(study: Study, lossy: list[Run], clean: Run) -> None:
     runs = {"lossy": lossy, "clean": scaled(clean, 1, 1)}
     assert judged(evaluate(study, runs), COSTS) == (True, None)
+
+
+def test_cases_with_other_seeds_have_no_seeds_that_fail(
+    study: Study, lossy: list[Run], clean: Run
+) -> None:
+    runs = {"lossy": lossy[2:4], "clean": scaled(clean, 1, 0.1)}
+    assert judged(evaluate(study, runs), COSTS) == (True, SeedCount(1, 2))
+
+
+def test_a_claim_over_seeds_is_judged_on_several(lossy: list[Run], clean: Run) -> None:
+    source = (FOLDER / "study.yaml").read_text(encoding="utf-8")
+    written = "lossy.bulk.retransmits > 60"
+    assert source.count(written) == 1
+    study = parse_study(source.replace(written, f"{written} over seeds"), name="study.yaml")
+    verdict = evaluate(study, {"lossy": lossy, "clean": [clean]})
+    assert judged(verdict, RETRANSMISSIONS) == (True, SeedCount(3, 5, failing=(3, 4)))
+    single = evaluate(study, {"lossy": lossy[:1], "clean": [clean]})
+    assert judged(single, RETRANSMISSIONS) == (None, None)
+    assert single.good
 
 
 def test_a_metric_that_only_some_runs_have(study: Study, lossy: list[Run]) -> None:
@@ -92,7 +112,7 @@ def test_a_metric_that_only_some_runs_have(study: Study, lossy: list[Run]) -> No
     verdict = evaluate(study, {"lossy": [dataclasses.replace(lossy[0], metrics=bare), *lossy[1:]]})
     assert verdict.spreads["lossy"][key].count == 4
     assert verdict.spreads["lossy"][key].median == 55
-    assert judged(verdict, RETRANSMISSIONS) == (False, SeedCount(2, 5))
+    assert judged(verdict, RETRANSMISSIONS) == (False, SeedCount(2, 5, failing=(1, 3, 4)))
 
 
 def test_where_the_published_figure_falls(study: Study, lossy: list[Run]) -> None:
@@ -124,7 +144,8 @@ def test_json(study: Study, lossy: list[Run]) -> None:
         *("seed", "digest", "run_dir", "virtual_s", "wall_s", "metrics"),
     }
     (claim,) = [one for one in data["claims"] if one["text"] == RETRANSMISSIONS]
-    assert (claim["holds"], claim["seeds"]) == (True, {"holding": 3, "count": 5})
+    assert (claim["holds"], claim["over_seeds"]) == (True, False)
+    assert claim["seeds"] == {"holding": 3, "count": 5, "failing": [3, 4]}
     published = {(one["case"], one["metric"]): one for one in data["published"]}
     assert published["lossy", metric]["inside_band"] is True
     assert published["clean", "rtt.min_s"]["measured"] is None

@@ -8,146 +8,29 @@ on, drops of qdiscs get the qdisc, and addresses and ports get the flow.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import defaultdict
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from longfat.analysis.drop_owners import ICMP, TCP, UDP, HostPairs, RunFlows
+from longfat.analysis.loss_causes import Cause, cause_of
 from longfat.errors import InputError
-from longfat.execution.compile import server_ports
-from longfat.guest.counters import CONNECTION_TABLE
+from longfat.execution.runs.packet_drops import QdiscDrops
+from longfat.guest.counters import UNANSWERED_ECHOES
 from longfat.guest.drops import MANAGING_FUNCTIONS, is_below_netem, is_of_qdisc
-from longfat.model.flow_path import sender_and_receiver
-from longfat.model.flow_path.installed import last_snapshot
-from longfat.model.network.routing import target_addresses
-from longfat.model.traffic import Ping, Program
+from longfat.model.flow_path.installed import ROOT, snapshots
+from longfat.model.traffic import Ping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from longfat.analysis.drop_owners import DropOwners
     from longfat.execution.runs import Run
-    from longfat.execution.runs.packet_drops import PacketDrop, QdiscDrops
+    from longfat.execution.runs.packet_drops import PacketDrop
     from longfat.model.flow_path.installed import InstalledInterface, Snapshot
-    from longfat.model.traffic import Flow
 
-_TCP, _UDP = 6, 17
-_ICMP = {1, 58}
-_PROTOCOLS = {0: "", _TCP: "tcp", _UDP: "udp", **dict.fromkeys(_ICMP, "icmp")}
+_PROTOCOLS = {0: "", TCP: "tcp", UDP: "udp", **dict.fromkeys(ICMP, "icmp")}
 
-
-class Cause(StrEnum):
-    """Why packets did not arrive."""
-
-    QUEUE_FULL = "queue full"
-    BURST_TOO_SMALL = "burst too small"
-    LIMIT_TOO_SMALL = "limit too small"
-    QUEUE_MANAGEMENT = "queue management"
-    NETEM_LOSS = "netem loss"
-    NETEM_LIMIT = "netem limit"
-    FILTER = "filter"
-    FIREWALL = "firewall"
-    CONNECTION_TABLE = "connection table"
-    TOO_LARGE = "too large"
-    HOP_LIMIT = "hop limit"
-    NO_ROUTE = "no route"
-    NO_NEIGHBOUR = "no neighbour"
-    NOT_FORWARDED = "not forwarded"
-    WRONG_MAC = "wrong MAC address"
-    INTERFACE_DOWN = "interface down"
-    CORRUPTED = "corrupted"
-    SOCKET_BUFFER = "socket buffer"
-    LISTEN_QUEUE = "listen queue"
-    CLOSED = "closed"
-    DUPLICATE = "duplicate"
-    OTHER = "other"
-
-    @property
-    def help(self) -> str:
-        """What it means, in a sentence."""
-        return _HELP[self]
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the receiver would have had a use for the packets."""
-        return self not in (Cause.DUPLICATE, Cause.CLOSED)
-
-
-_HELP = {
-    Cause.QUEUE_FULL: "the queue held as much as its limit allows",
-    Cause.BURST_TOO_SMALL: "the packet is larger than tbf's `burst`, so it never fits",
-    Cause.LIMIT_TOO_SMALL: "the packet is larger than the queue's `limit`, so it never fits",
-    Cause.QUEUE_MANAGEMENT: "the queue drops before it is full, as RED, CoDel and PIE do",
-    Cause.NETEM_LOSS: "netem drops at random, as it was set to",
-    Cause.NETEM_LIMIT: "netem held as many packets as its `limit` allows, those that it delays too",
-    Cause.FILTER: "a filter or a policer of tc drops what it matches",
-    Cause.FIREWALL: "a rule of the firewall drops it",
-    Cause.CONNECTION_TABLE: "the table of connections was full",
-    Cause.TOO_LARGE: "the packet is larger than the next link's MTU and may not be fragmented",
-    Cause.HOP_LIMIT: "its TTL or hop limit was used up, as in a loop of routes",
-    Cause.NO_ROUTE: "there is no route to its destination",
-    Cause.NO_NEIGHBOUR: "nobody answered the ARP or neighbour request for the next hop",
-    Cause.NOT_FORWARDED: "it is not for this host, which does not forward it",
-    Cause.WRONG_MAC: "the MAC address that it was sent to is not that of this interface",
-    Cause.INTERFACE_DOWN: "the interface was down, or the qdisc that held it was removed",
-    Cause.CORRUPTED: "its checksum or a header was wrong",
-    Cause.SOCKET_BUFFER: "the receiving socket's buffer was full",
-    Cause.LISTEN_QUEUE: "the listening socket had too many connections that wait",
-    Cause.CLOSED: "the connection was closed, or nobody listened",
-    Cause.DUPLICATE: "the receiver had it already, or it was outside of its window",
-    Cause.OTHER: "see the kernel's reason",
-}
-
-# Names of the kernel's enum skb_drop_reason, of the series that longfat knows: where one ends with
-# an asterisk, all that begin so. Source: include/net/dropreason-core.h.
-_REASONS = {
-    Cause.QUEUE_FULL: ("QDISC_DROP", "QDISC_BURST_DROP", "FQ_*"),
-    Cause.FILTER: ("TC_INGRESS", "TC_EGRESS", "XDP", "TC_CHAIN_NOTFOUND", "SOCKET_FILTER"),
-    Cause.FIREWALL: ("NETFILTER_DROP", "XFRM_POLICY", "BPF_CGROUP_EGRESS"),
-    Cause.TOO_LARGE: ("PKT_TOO_BIG",),
-    Cause.HOP_LIMIT: ("IP_INHDR", "IPV6_NDISC_HOP_LIMIT"),
-    Cause.NO_ROUTE: ("IP_INNOROUTES", "IP_OUTNOROUTES", "IP_INVALID_*", "IP_RPFILTER"),
-    Cause.NO_NEIGHBOUR: ("NEIGH_*",),
-    Cause.NOT_FORWARDED: ("IP_INADDRERRORS", "BRIDGE_*"),
-    Cause.WRONG_MAC: ("OTHERHOST", "UNICAST_IN_L2_MULTICAST"),
-    Cause.INTERFACE_DOWN: ("DEV_READY", "DEV_HDR"),
-    Cause.CORRUPTED: ("TCP_CSUM", "UDP_CSUM", "IP_CSUM", "ICMP_CSUM", "SKB_CSUM", "PKT_TOO_SMALL"),
-    Cause.SOCKET_BUFFER: (
-        *("SOCKET_RCVBUFF", "PROTO_MEM", "SOCKET_BACKLOG", "TCP_ZEROWINDOW", "TCP_OFO_QUEUE_PRUNE"),
-        *("CPU_BACKLOG", "FULL_RING"),
-    ),
-    Cause.LISTEN_QUEUE: ("TCP_LISTEN_OVERFLOW",),
-    Cause.CLOSED: (
-        *("NO_SOCKET", "TCP_CLOSE", "TCP_ABORT*", "TCP_RESET", "SOCKET_CLOSE", "TCP_FASTOPEN"),
-        *("QUEUE_PURGE", "TCP_FLAGS"),
-    ),
-    Cause.DUPLICATE: (
-        *("TCP_OLD_DATA", "TCP_OVERWINDOW", "TCP_OFOMERGE", "TCP_OLD_ACK", "TCP_OLD_SEQUENCE"),
-        *("TCP_INVALID_SEQUENCE", "TCP_INVALID_SYN", "TCP_INVALID_END_SEQUENCE"),
-        *("TCP_INVALID_ACK*", "TCP_TOO_OLD_ACK", "TCP_ACK_UNSENT_DATA", "TCP_RFC7323_*"),
-        *("TCP_OFO_DROP", "DUP_FRAG"),
-    ),
-}
-_CAUSES = {reason: cause for cause, reasons in _REASONS.items() for reason in reasons}
-
-# Where the kernel gives no reason, its function that drops.
-_FUNCTIONS = {
-    **dict.fromkeys(MANAGING_FUNCTIONS, Cause.QUEUE_MANAGEMENT),
-    **dict.fromkeys(("ip_error", "ip6_pkt_drop", "dst_discard_out"), Cause.NO_ROUTE),
-    "__rtnl_unlock": Cause.INTERFACE_DOWN,
-    "wire_reset": Cause.INTERFACE_DOWN,
-    "br_handle_frame_finish": Cause.INTERFACE_DOWN,
-    "tcp_v4_do_rcv": Cause.CLOSED,
-    "tcp_v6_do_rcv": Cause.CLOSED,
-    "tcp_v4_rcv": Cause.CLOSED,
-    "tcp_v6_rcv": Cause.CLOSED,
-    "sk_stream_kill_queues": Cause.CLOSED,
-    "inet_sock_destruct": Cause.CLOSED,
-    "udp_destruct_common": Cause.CLOSED,
-    "skb_rbtree_purge": Cause.CLOSED,
-    "skb_queue_purge": Cause.CLOSED,
-    "skb_queue_purge_reason": Cause.CLOSED,
-}
 
 # Qdiscs with classes drop by themselves only what a filter of theirs drops, and what exceeds the
 # queue of an htb for packets of no class.
@@ -156,6 +39,7 @@ _CLASSFUL = ("prio", "htb", "hfsc", "drr", "ets", "qfq")
 # Qdiscs that drop before their queue is full; red counts these drops by themselves.
 _MANAGING = ("pie", "fq_pie", "codel", "fq_codel", "cake", "dualpi2", "sfb", "choke")
 _NETEM = "netem"
+_INGRESS = ("ingress", "clsact")
 _ETHERNET_HEADER_BYTES = 14
 
 
@@ -192,6 +76,14 @@ class Loss:
     last_s: float
     reason: str
     function: str
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What losses have in common that are counted as one: all but numbers and times."""
+        return (
+            *(self.node, self.interface, self.cause, self.qdisc),
+            *(self.flow, self.is_backward, self.protocol, self.reason, self.function),
+        )
 
     @property
     def place(self) -> str:
@@ -243,29 +135,64 @@ def losses(run: Run, flow: str | None = None) -> tuple[Loss, ...]:
     Raises:
         InputError: there is no such flow, or the run's kernel does not count what it drops.
     """
-    if run.drops is None:
-        raise InputError(
-            f"{run.folder}: the kernel {run.kernel['release']} of this run does not count the "
-            "packets that it drops"
-        )
+    check_flow(run, flow)
+    return total_losses((*LossReader(run).losses, *_missing_replies(run)), flow)
+
+
+class LossReader:
+    """The losses of a run, one for each drop that the kernel counted.
+
+    Args:
+        run: the run.
+
+    Attributes:
+        losses: the losses, in the order of the run's drops.
+
+    Raises:
+        InputError: the run's kernel does not count what it drops.
+    """
+
+    def __init__(self, run: Run) -> None:
+        if run.drops is None:
+            raise InputError(
+                f"{run.folder}: the kernel {run.kernel['release']} of this run does not count the "
+                "packets that it drops"
+            )
+        self._qdiscs = run.qdiscs
+        self._flows = RunFlows(run)
+        self._snapshots = snapshots(run.installed or ())
+        self.losses = tuple(self.read(drop) for drop in run.drops)
+
+    def read(self, drop: PacketDrop) -> Loss:
+        """Return the loss that a drop is."""
+        return _loss(drop, self._qdiscs, self._flows, self._snapshots)
+
+
+def total_losses(losses: Iterable[Loss], flow: str | None = None) -> tuple[Loss, ...]:
+    """Return losses with those of a place, cause and flow as one, the most packets first.
+
+    Args:
+        losses: the losses.
+        flow: only those of this flow; None for all.
+    """
+    sums: dict[tuple[Any, ...], Loss] = {}
+    for loss in losses:
+        if flow is None or loss.flow == flow:
+            sums[loss.key] = _sum(sums[loss.key], loss) if loss.key in sums else loss
+    return tuple(sorted(sums.values(), key=lambda entry: -entry.packets))
+
+
+def check_flow(run: Run, flow: str | None) -> None:
+    """Check that a run has a flow.
+
+    Raises:
+        InputError: it has not.
+    """
     names = [each.name for each in run.case.flows]
     if flow is not None and flow not in names:
         raise InputError(
             f"{run.folder}: no flow {flow!r} in this run; its flows: {', '.join(names) or 'none'}"
         )
-    flows = _Surroundings(run)
-    installed = None if run.installed is None else last_snapshot(run.installed)
-    sums: dict[tuple[Any, ...], Loss] = {}
-    for drop in run.drops:
-        loss = _loss(drop, run.qdiscs, flows, installed)
-        if flow is not None and loss.flow != flow:
-            continue
-        key = (
-            *(loss.node, loss.interface, loss.cause, loss.qdisc),
-            *(loss.flow, loss.is_backward, loss.protocol, loss.reason, loss.function),
-        )
-        sums[key] = _sum(sums[key], loss) if key in sums else loss
-    return tuple(sorted(sums.values(), key=lambda entry: -entry.packets))
 
 
 def losses_by_flow(run: Run) -> dict[str, tuple[Loss, ...]]:
@@ -296,21 +223,26 @@ def _sum(first: Loss, second: Loss) -> Loss:
 def _loss(
     drop: PacketDrop,
     qdiscs: Sequence[QdiscDrops],
-    flows: _Surroundings,
-    installed: Snapshot | None,
+    owners: DropOwners,
+    installed: Sequence[Snapshot],
 ) -> Loss:
-    flow, is_backward = flows.of(drop)
-    cause, qdisc = _cause(drop), ""
+    flow, is_backward = owners.of(drop)
+    cause, qdisc = cause_of(drop.reason, drop.function), ""
     if is_of_qdisc(drop.reason, drop.function):
+        interface = installed[-1].interface(drop.node, drop.interface) if installed else None
+        is_below = is_below_netem(drop.reason, drop.function) or drop.function in MANAGING_FUNCTIONS
         dropping = _dropping(
             [each for each in qdiscs if (each.node, each.interface) == (drop.node, drop.interface)],
-            is_below_netem=is_below_netem(drop.reason, drop.function)
-            or drop.function in MANAGING_FUNCTIONS,
+            is_below_netem=is_below,
         )
+        if not dropping:
+            then = [each for each in installed if each.at_s <= max(drop.last_s, 0)]
+            if then:
+                interface = then[-1].interface(drop.node, drop.interface)
+                dropping = _removed(drop, interface, is_below_netem=is_below)
         qdisc = ", ".join(f"{each.kind} {each.handle}" for each in dropping)
-        interface = installed.interface(drop.node, drop.interface) if installed else None
         cause = _cause_at_qdiscs(drop, dropping, interface)
-    if cause is Cause.FIREWALL and drop.node in flows.nodes_with_full_table:
+    if cause is Cause.FIREWALL and drop.node in owners.nodes_with_full_table:
         cause = Cause.CONNECTION_TABLE
     return Loss(
         node=drop.node,
@@ -329,15 +261,6 @@ def _loss(
     )
 
 
-def _cause(drop: PacketDrop) -> Cause:
-    if cause := _CAUSES.get(drop.reason):
-        return cause
-    for pattern, cause in _CAUSES.items():
-        if pattern.endswith("*") and drop.reason.startswith(pattern[:-1]):
-            return cause
-    return _FUNCTIONS.get(drop.function, Cause.OTHER)
-
-
 def _dropping(qdiscs: Sequence[QdiscDrops], *, is_below_netem: bool) -> list[QdiscDrops]:
     """Return the qdiscs of an interface that dropped themselves, most packets first.
 
@@ -353,6 +276,41 @@ def _dropping(qdiscs: Sequence[QdiscDrops], *, is_below_netem: bool) -> list[Qdi
     if any(qdisc.kind == _NETEM and not qdisc.parent for qdisc in qdiscs):
         dropping = [each for each in dropping if (each.kind != _NETEM) == is_below_netem]
     return sorted(dropping, key=lambda qdisc: -own[qdisc.handle])
+
+
+def _removed(
+    drop: PacketDrop, interface: InstalledInterface, *, is_below_netem: bool
+) -> list[QdiscDrops]:
+    """Return the qdisc that dropped at an interface, and whose counters went when it was removed.
+
+    Args:
+        drop: what it dropped.
+        interface: what was installed there when it dropped the last.
+        is_below_netem: what dropped is below a netem.
+    """
+    parents = {each.parent.partition(":")[0] for each in interface.qdiscs}
+    leaves = [
+        each
+        for each in interface.qdiscs
+        if each.kind not in _INGRESS and each.handle.partition(":")[0] not in parents
+    ]
+    if not is_below_netem:
+        netems = [each for each in interface.qdiscs if (each.kind, each.parent) == (_NETEM, ROOT)]
+        leaves = netems or leaves
+    return [
+        QdiscDrops(
+            node=drop.node,
+            interface=drop.interface,
+            kind=each.kind,
+            handle=each.handle,
+            parent="" if each.parent == ROOT else each.parent,
+            drops=drop.packets,
+            early_drops=0,
+            burst_bytes=each.burst_bytes or 0,
+        )
+        for each in leaves
+        if len(leaves) == 1
+    ]
 
 
 def _cause_at_qdiscs(
@@ -389,56 +347,46 @@ def _cause_at_full_queue(
     return Cause.QUEUE_FULL
 
 
-class _Surroundings:
-    """The flows of a run, found by the addresses and ports of packets."""
-
-    def __init__(self, run: Run) -> None:
-        network = run.case.network
-        self._ports = server_ports(run.case)
-        self._ports |= {
-            flow.name: flow.port
+def _missing_replies(run: Run) -> Iterator[Loss]:
+    """Yield the replies to ping that hosts did not make, which are no packets that were dropped."""
+    for count in run.counts:
+        if count.name != UNANSWERED_ECHOES:
+            continue
+        flows = [
+            flow.name
             for flow in run.case.flows
-            if isinstance(flow, Program) and flow.port
-        }
-        self._hosts: dict[str, str] = {
-            address: host.name
-            for host in network.hosts
-            for address in sorted(target_addresses(network, host.name))
-        }
-        self.nodes_with_full_table = {
-            each.node for each in run.counts if each.name == CONNECTION_TABLE
-        }
-        self._times = run.flow_times
-        self._flows: Mapping[frozenset[str], list[Flow]] = defaultdict(list)
-        for flow in run.case.flows:
-            self._flows[frozenset((flow.source, flow.target))].append(flow)
+            if isinstance(flow, Ping) and flow.target == count.node
+        ]
+        times = [run.flow_times[name] for name in flows]
+        yield Loss(
+            node=count.node,
+            interface="",
+            cause=Cause.NO_REPLY,
+            qdisc="",
+            flow=flows[0] if len(flows) == 1 else "",
+            is_backward=len(flows) == 1,
+            protocol="icmp",
+            packets=count.count,
+            size_bytes=0,
+            first_s=min((time.start_s for time in times), default=0.0),
+            last_s=max((time.end_s for time in times), default=0.0),
+            reason="",
+            function="",
+        )
 
-    def of(self, drop: PacketDrop) -> tuple[str, bool]:
-        """Return the flow of packets, empty if they are of none, and whether they went back."""
-        source, target = self._hosts.get(drop.source), self._hosts.get(drop.target)
-        if source is None or target is None:
-            return "", False
-        flows = self._flows.get(frozenset((source, target)), [])
-        if drop.transport in (_TCP, _UDP):
-            ends = {(source, drop.source_port), (target, drop.target_port)}
-            own = [
-                flow
-                for flow in flows
-                if not isinstance(flow, Ping) and (flow.target, self._ports[flow.name]) in ends
-            ]
-            # A program may use other ports than the one that its server is known by.
-            own = own or [flow for flow in flows if isinstance(flow, Program)]
-        else:
-            is_icmp = drop.transport in _ICMP
-            own = [flow for flow in flows if is_icmp and isinstance(flow, Ping)]
-        if not own:
-            return "", False
-        flow = max(own, key=lambda each: self._shared_s(each, drop))
-        return flow.name, source != sender_and_receiver(flow)[0]
 
-    def _shared_s(self, flow: Flow, drop: PacketDrop) -> float:
-        """Return how much of the time of some drops a flow ran, in seconds; else negative."""
-        time = self._times.get(flow.name)
-        if time is None:
-            return -math.inf
-        return min(time.end_s, drop.last_s) - max(time.start_s, drop.first_s)
+def live_losses(
+    drops: Iterable[PacketDrop], qdiscs: Sequence[QdiscDrops], names: Mapping[str, str]
+) -> tuple[Loss, ...]:
+    """Return the losses of a live network, the most packets first.
+
+    Args:
+        drops: what its kernel dropped.
+        qdiscs: those of the interfaces at which a qdisc dropped packets.
+        names: the hosts by their addresses.
+
+    Returns:
+        The losses; the flow of each is the hosts of its packets, such as `h1 -> h2`.
+    """
+    owners = HostPairs(names)
+    return total_losses(_loss(drop, qdiscs, owners, ()) for drop in drops)

@@ -7,6 +7,7 @@ and compared is then the median over them, with the spread beside it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,10 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SeedCount:
-    """In how many of the seeds something holds."""
+    """In how many of the seeds a claim holds, each seed taken by itself.
+
+    Attributes:
+        holding: in how many it holds.
+        count: of how many.
+        failing: the seeds in which it does not; empty if the claim's cases have
+            different seeds.
+    """
 
     holding: int
     count: int
+    failing: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,8 @@ class ClaimResult:
     Attributes:
         claim: the claim.
         passed: whether it holds for the medians of its cases; None if that
-            depends on a case that was not run.
+            depends on a case that was not run, or on several seeds where a case
+            has a single run.
         seeds: in how many of the seeds it holds, the k-th run of each case
             taken together; None if its cases have different numbers of runs,
             or one has a single run.
@@ -81,6 +91,13 @@ class Comparison:
         if self.spread is None or self.spread.count < 2:
             return None
         return self.spread.contains(self.figure.value)
+
+    @property
+    def inside_source(self) -> bool | None:
+        """Return whether our number lies in the source's band; None if one of them is missing."""
+        if self.measured is None or self.figure.spread is None:
+            return None
+        return self.figure.spread.contains(self.measured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +180,8 @@ def _claim_to_json(judged: ClaimResult) -> dict[str, Any]:
         "text": judged.claim.text,
         "expression": judged.claim.expression,
         "holds": judged.passed,
-        "seeds": None if seeds is None else {"holding": seeds.holding, "count": seeds.count},
+        "over_seeds": judged.claim.over_seeds,
+        "seeds": None if seeds is None else dataclasses.asdict(seeds),
         "over_cases": [tally.to_json() for tally in judged.tallies],
     }
 
@@ -174,12 +192,28 @@ def _comparison_to_json(comparison: Comparison) -> dict[str, Any]:
         "case": comparison.figure.case,
         "metric": comparison.figure.metric,
         "published": comparison.figure.value,
+        **source_band_json(comparison.figure),
         "measured": comparison.measured,
         "low": None if spread is None else spread.low,
         "high": None if spread is None else spread.high,
         "count": 0 if spread is None else spread.count,
         "ratio": comparison.ratio,
         "inside_band": comparison.inside_band,
+        "inside_source": comparison.inside_source,
+    }
+
+
+def source_band_json(figure: Figure) -> dict[str, float | int | None]:
+    """Return the spread of a published figure's runs as the fields of a JSON object.
+
+    Args:
+        figure: the figure; its fields are null where the source published a single number.
+    """
+    spread = figure.spread
+    return {
+        "published_low": None if spread is None else spread.low,
+        "published_high": None if spread is None else spread.high,
+        "published_runs": None if spread is None or not spread.count else spread.count,
     }
 
 
@@ -236,7 +270,7 @@ def _claim_results(
     return tuple(
         ClaimResult(
             claim,
-            _holds(claim, table),
+            _passed(claim, table, runs),
             _seed_count(claim, runs, by_seed),
             tuple(one.tally(table) for one in claim.over),
         )
@@ -251,7 +285,20 @@ def _seed_count(
     if len(counts) != 1 or counts <= {0, 1}:
         return None
     (count,) = counts
-    return SeedCount(sum(_holds(claim, table) is True for table in by_seed[:count]), count)
+    failing = [k for k, table in enumerate(by_seed[:count]) if _holds(claim, table) is not True]
+    of_cases = {tuple(run.seed for run in runs[case]) for case in claim.cases}
+    seeds = of_cases.pop() if len(of_cases) == 1 else None
+    return SeedCount(
+        holding=count - len(failing),
+        count=count,
+        failing=() if seeds is None else tuple(seeds[k] for k in failing),
+    )
+
+
+def _passed(claim: Claim, medians: Table, runs: Mapping[str, tuple[Run, ...]]) -> bool | None:
+    if claim.over_seeds and any(len(runs.get(case, ())) == 1 for case in claim.cases):
+        return None
+    return _holds(claim, medians)
 
 
 def _holds(claim: Claim, metrics: Mapping[str, Mapping[str, float]]) -> bool | None:

@@ -14,7 +14,8 @@ import yaml
 
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.advice.root_cause import RootCause
-from longfat.analysis.losses import Cause, losses
+from longfat.analysis.loss_causes import Cause
+from longfat.analysis.losses import losses
 from longfat.execution.runs import Run, load_run
 from longfat.study.labs import all_pitfalls
 from tests.command import longfat

@@ -45,7 +45,7 @@ def test_plain_fields_have_units(case: Case) -> None:
     ]
 
 
-def test_flows_are_told_apart_by_name(case: Case) -> None:
+def test_flows_are_distinguished_by_name(case: Case) -> None:
     longer = dataclasses.replace(BULK, time_s=2.5, rate_bps=10_000_000, udp=True)
     assert changes(case, flows=(longer, RTT)) == [
         ("flows.bulk.time", "2s", "2.5s"),
@@ -73,7 +73,7 @@ def test_arguments_and_probes(case: Case) -> None:
     ]
 
 
-def test_what_both_directions_of_a_link_have_in_common_is_told_once(case: Case) -> None:
+def test_what_both_directions_of_a_link_have_in_common_is_reported_once(case: Case) -> None:
     first, second = case.network.links
     slow, slower = (
         LinkImpairments(delay_s=0.01, loss=0.001),
@@ -136,7 +136,7 @@ def test_as_plain_data() -> None:
     }
 
 
-def test_of_a_file_size_and_checksum_are_told(case: Case) -> None:
+def test_of_a_file_size_and_checksum_are_reported(case: Case) -> None:
     one = dataclasses.replace(
         case, files=(File(path="/opt/a", content=b"a"), File(path="/opt/b", content=b"b" * 2000))
     )

@@ -136,7 +136,7 @@ def test_two_lone_cases_are_matched_whatever_they_are_called(made: Made) -> None
     assert [pair.name for pair in match_cases(a, b).pairs] == ["cubic | reno"]
 
 
-def test_a_change_that_cases_share_is_told_once(made: Made) -> None:
+def test_a_change_that_cases_share_is_reported_once(made: Made) -> None:
     names = ("c0", "c1", "c2")
     a = {name: made({RATE: [1.0]}, name=name) for name in names}
     b = {
@@ -249,7 +249,7 @@ def test_verdicts_and_their_claims(made: Made) -> None:
     )
 
 
-def test_a_grid_that_moved_alike_is_told_in_one_line(made: Made) -> None:
+def test_a_grid_that_moved_alike_is_reported_in_one_line(made: Made) -> None:
     a, b = {}, {}
     for k in range(5):
         name = f"c{k}"

@@ -59,7 +59,7 @@ def test_equal_series() -> None:
     assert _moment("tcp", table(), table()).time_s is None
 
 
-def test_several_streams_are_told_apart() -> None:
+def test_several_streams_are_distinguished() -> None:
     rows = ((0.1, "bulk", 0, 1, 0.1), (0.1, "bulk", 1, 1, 0.1))
     other = (rows[0], (0.1, "bulk", 1, 2, 0.1))
     assert _moment("tcp", table(*rows), table(*other)).about == "bulk stream 1"

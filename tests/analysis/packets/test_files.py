@@ -197,7 +197,7 @@ def test_a_capture_that_is_being_written_is_read_as_far_as_it_goes(path: Path) -
         (pcap([]) + struct.pack("<IIII", 0, 0, 2**31, 2**31), "a packet of 2147483648 bytes"),
     ],
 )
-def test_what_is_none_is_told(tmp_path: Path, content: bytes, words: str) -> None:
+def test_what_is_none_is_reported(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "x.pcap"
     path.write_bytes(content)
     with pytest.raises(InputError, match=words):

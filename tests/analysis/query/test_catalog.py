@@ -155,7 +155,7 @@ def test_no_runs_are_empty_tables(tmp_path: Path) -> None:
     assert whole_tables(catalog, *names).to_pylist() == [dict.fromkeys(names)]
 
 
-def test_every_table_has_the_columns_that_are_told(seeded: Path) -> None:
+def test_every_table_has_the_columns_that_are_documented(seeded: Path) -> None:
     catalog = Catalog([seeded])
     found = whole_tables(catalog, *(table.name for table in catalog.tables))
     for table in catalog.tables:
@@ -164,7 +164,7 @@ def test_every_table_has_the_columns_that_are_told(seeded: Path) -> None:
         assert names == [column.name for column in table.columns], table.name
 
 
-def test_what_is_no_run_is_passed_over_and_told(seeded: Path) -> None:
+def test_what_is_no_run_is_passed_over_and_reported(seeded: Path) -> None:
     study = seeded / "seeded"
     (study / "clean-seed1" / "manifest.json").write_text("{")
     (study / "lossy-seed1" / "manifest.json").write_text('{"format": 2}')
@@ -182,7 +182,7 @@ def test_what_is_no_run_is_passed_over_and_told(seeded: Path) -> None:
     assert "damaged: its checksum" in told["lossy-seed4"]
 
 
-def test_a_missing_series_is_told(seeded: Path) -> None:
+def test_a_missing_series_is_reported(seeded: Path) -> None:
     probe = {"kind": "queue", "name": "q", "of": ["s1-eth2"], "every_s": 0.1}
     case = {**BASE["case"], "probes": [probe]}
     write_run(seeded / "seeded" / "clean-seed1", case=case)
@@ -224,7 +224,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("sql", "message"), MISTAKES)
-def test_mistakes_are_told(seeded: Path, sql: str, message: str) -> None:
+def test_mistakes_are_reported(seeded: Path, sql: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         Catalog([seeded]).query(sql)
     assert message in str(caught.value)

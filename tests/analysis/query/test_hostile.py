@@ -117,7 +117,7 @@ def is_one_line(said: str) -> bool:
 
 
 @pytest.mark.parametrize("sql", REACHING)
-def test_a_query_that_wants_something_else_is_told(
+def test_a_query_that_wants_something_else_is_reported(
     catalog: Catalog, sql: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -150,7 +150,7 @@ KINDS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sql", KINDS)
-def test_it_is_told_which_limit_was_met(catalog: Catalog, sql: str) -> None:
+def test_it_is_reported_which_limit_was_met(catalog: Catalog, sql: str) -> None:
     limits, message = KINDS[sql]
     with pytest.raises(InputError) as told:
         catalog.query(sql, limits=limits)

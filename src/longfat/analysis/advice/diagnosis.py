@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat.analysis.advice.applications import APPLICATIONS, examine_application
+from longfat.analysis.advice.causes.cpu import busy_cpu
 from longfat.analysis.advice.causes.dropped import (
     dropped_packets,
     group_losses,
     lost_without_window,
     presumed_losses,
 )
+from longfat.analysis.advice.causes.growth import early_exit, stuck_window
 from longfat.analysis.advice.causes.marks import missing_marks
 from longfat.analysis.advice.causes.queues import crowded_out, full_link, model, way_back
 from longfat.analysis.advice.causes.waiting import (
@@ -319,7 +321,10 @@ def _findings(evidence: FlowEvidence) -> tuple[Finding, ...]:
     The kernel's clocks and the link claim their parts of the time. The rest belongs to the
     network, and the evidence there competes for it.
     """
-    claimed = [*windows(evidence), *application(evidence), *outages(evidence), *model(evidence)]
+    if cpu := tuple(busy_cpu(evidence)):
+        return (*cpu, *outages(evidence))  # what windows and queues show follows from it
+    window = tuple(stuck_window(evidence)) or tuple(windows(evidence))
+    claimed = [*window, *application(evidence), *outages(evidence), *model(evidence)]
     waited = evidence.share_of(Limit.TIMEOUT)
     rest = waited + sum(
         evidence.share_of(limit) for limit in (Limit.LOSS, Limit.START_UP, Limit.UNKNOWN)
@@ -336,6 +341,7 @@ def _findings(evidence: FlowEvidence) -> tuple[Finding, ...]:
             *dropped_packets(evidence, share=rest),
             *presumed_losses(evidence, share=evidence.share_of(Limit.LOSS)),
             *reordering(evidence, share=rest),
+            *early_exit(evidence),
         ]
         explained = [*claimed, *network]
         if not any(finding.share >= waited / 2 for finding in explained if _explains(finding)):

@@ -176,8 +176,11 @@ class FlowEvidence:
     @property
     def lost_share(self) -> float:
         """The share of its packets that were lost on the way, 0 to 1."""
-        lost = sum(loss.packets for loss in self.losses)
-        return min(1.0, lost / self.sent_packets) if self.sent_packets else 0.0
+        return self.share_of_packets(sum(loss.packets for loss in self.losses))
+
+    def share_of_packets(self, packets: int) -> float:
+        """Return which share of the packets that it sent a number of them is, 0 to 1."""
+        return min(1.0, packets / self.sent_packets) if self.sent_packets else 0.0
 
     @property
     def is_policed(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.limits import MODEL_BASED, Limit
+from longfat.common.suggest import listed
 from longfat.model.metric import Unit
 from longfat.model.traffic import Bulk
 from longfat.model.units import format_quantity
@@ -21,6 +22,8 @@ STUDY = "study"
 
 _DEFAULTS = {"tcp_rmem": (4096, 131072), "tcp_wmem": (4096, 16384)}
 
+# A flow that has this much of its fair share of a link has what is its own.
+_FAIR = 0.75
 # iperf3 has at most 128 streams; and more of them than this do not help.
 _MAX_STREAMS = 128
 
@@ -33,11 +36,13 @@ class Line:
         node: the host to type it at, `longfat.model.network.ROOT_NAMESPACE`, or `STUDY`.
         text: the line.
         why: its arithmetic, in one line.
+        takes_from: other flows of the bottleneck, whose share of it the line makes smaller.
     """
 
     node: str
     text: str
     why: str
+    takes_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,17 +115,35 @@ def needed_buffer_bytes(evidence: FlowEvidence) -> tuple[int, str] | None:
 
 
 def more_streams(evidence: FlowEvidence) -> Line | None:
-    """Return the line with as many streams as fill the path; None if that is not known."""
+    """Return the line with as many streams as fill the path, or the flow's fair share of it.
+
+    None if that is not known, or if the flow has its fair share beside others.
+    """
     own, rate_bps = evidence.metric("receiver_bps"), evidence.rate_bps
     if rate_bps is None or not own or not isinstance(evidence.flow, Bulk):
         return None
+    share_bps = rate_bps * evidence.streams / (evidence.streams + evidence.rivals)
+    if evidence.rivals and own >= _FAIR * share_bps:
+        return None
     per_stream_bps = own / evidence.streams
     got = format_quantity(per_stream_bps, Unit.BPS)
+    rate = format_quantity(share_bps, Unit.BPS) if evidence.rivals else evidence.rate_text
     return Line(
         node=STUDY,
-        text=f"parallel: {min(_MAX_STREAMS, math.ceil(rate_bps / per_stream_bps))}",
-        why=f"{evidence.rate_text} / {got} a stream = {rate_bps / per_stream_bps:.1f}",
+        text=f"parallel: {min(_MAX_STREAMS, math.ceil(share_bps / per_stream_bps))}",
+        why=f"{rate} / {got} a stream = {share_bps / per_stream_bps:.1f}{_at_cost(evidence)}",
+        takes_from=_others(evidence),
     )
+
+
+def _others(evidence: FlowEvidence) -> tuple[str, ...]:
+    return tuple(other.name for other in evidence.others)
+
+
+def _at_cost(evidence: FlowEvidence) -> str:
+    """Return at whose cost a flow gets more of a link that it shares; empty if it is alone."""
+    names = _others(evidence)
+    return f"; it takes from {listed(names)}" if names else ""
 
 
 def bbr_line(evidence: FlowEvidence) -> Line | None:
@@ -128,11 +151,13 @@ def bbr_line(evidence: FlowEvidence) -> Line | None:
     if evidence.congestion in MODEL_BASED:
         return None
     why = "it sends at the rate that arrives, and takes no loss for a sign of a full queue"
+    why += _at_cost(evidence)
+    others = _others(evidence)
     if isinstance(evidence.flow, Bulk) and evidence.flow.congestion is not None:
         # The flow's own window takes precedence over the host's setting.
-        return Line(node=STUDY, text="congestion: bbr", why=why)
+        return Line(node=STUDY, text="congestion: bbr", why=why, takes_from=others)
     text = "sysctl -w net.ipv4.tcp_congestion_control=bbr"
-    return Line(node=evidence.sender, text=text, why=why)
+    return Line(node=evidence.sender, text=text, why=why, takes_from=others)
 
 
 def larger_queue(evidence: FlowEvidence) -> Line | None:

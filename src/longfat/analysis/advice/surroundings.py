@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from longfat.analysis.advice.link import HEADERS_BYTES, crosses, meet, received_curve
-from longfat.analysis.losses import Cause
+from longfat.analysis.loss_causes import Cause
 from longfat.model.flow_path import (
     NotUnderstoodError,
     flow_interfaces,

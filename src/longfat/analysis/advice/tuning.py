@@ -25,7 +25,7 @@ from longfat.analysis.advice.arithmetic import (
 from longfat.analysis.advice.limits import MODEL_BASED
 from longfat.analysis.advice.recommendation import Line
 from longfat.model.metric import Unit
-from longfat.model.tc import RATE
+from longfat.model.network.tc import RATE
 from longfat.model.units import format_quantity
 from longfat.theory import bdp, buffers, tbf
 

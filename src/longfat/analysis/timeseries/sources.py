@@ -51,7 +51,8 @@ def interval_rates(verdict: Verdict) -> tuple[IntervalRates, ...]:
             rows = flow_rows(run, flow)
             count = min(map(len, rows), default=0)
             totals = tuple(sum(stream[index].bps for stream in rows) for index in range(count))
-            label = name if len(flows) == 1 else f"{name}.{flow.name}"
+            whole = flow.name if len(verdict.first_runs) == 1 else f"{name}.{flow.name}"
+            label = name if len(flows) == 1 else whole
             rates.append(IntervalRates(label, totals))
     return tuple(rates)
 

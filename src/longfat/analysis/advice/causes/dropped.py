@@ -22,7 +22,7 @@ from longfat.analysis.advice.recommendation import (
     more_streams,
 )
 from longfat.analysis.advice.root_cause import Finding, RootCause
-from longfat.analysis.losses import Cause
+from longfat.analysis.loss_causes import Cause
 from longfat.model.metric import Unit
 from longfat.model.units import format_quantity
 
@@ -284,7 +284,7 @@ def _sentence(evidence: FlowEvidence, group: _Dropped, cause: RootCause) -> str:
         name=evidence.flow.name,
         congestion=evidence.congestion,
         lost=describe(group.losses),
-        share=format_quantity(evidence.lost_share, Unit.FRACTION),
+        share=format_quantity(evidence.share_of_packets(group.packets), Unit.FRACTION),
         rate=rate,
         first_s=first.first_s,
         last_s=first.last_s,

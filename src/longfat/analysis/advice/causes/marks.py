@@ -8,7 +8,7 @@ from longfat.analysis.advice.causes.lines import qdisc_of
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import Line, Recommendation
 from longfat.analysis.advice.root_cause import Finding, RootCause
-from longfat.analysis.losses import Cause
+from longfat.analysis.loss_causes import Cause
 from longfat.model.flow_path.setting_warnings import ECN_CONTROLS
 from longfat.model.probes.tcp_sockets import NO_ECN
 

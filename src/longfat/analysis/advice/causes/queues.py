@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from longfat.analysis.advice.flow_evidence import FlowEvidence
+    from longfat.model.traffic import Flow
 
 # A queue that adds this share of the idle RTT is worth a word, and from the second on it is what
 # is wrong with a full link; less than so many seconds nobody notices.
@@ -122,6 +123,9 @@ def _unyielding(evidence: FlowEvidence) -> _Unyielding | None:
             sent_bps = other.size_bytes * 8 / other.gap_s
         else:
             continue
+        sent_bps *= _overlap(evidence, other)
+        if not sent_bps:
+            continue
         names.append(other.name)
         total_bps += sent_bps
     if evidence.unknown_load_bps >= _UNYIELDING * rate_bps:
@@ -131,6 +135,16 @@ def _unyielding(evidence: FlowEvidence) -> _Unyielding | None:
     if not names or total_bps < max(_UNYIELDING * rate_bps, own / 2):
         return None
     return _Unyielding(" and ".join(names), total_bps)
+
+
+def _overlap(evidence: FlowEvidence, other: Flow) -> float:
+    """Return the share of the flow's time in which another one ran, too, 0 to 1."""
+    times = evidence.run.flow_times.get(other.name)
+    if times is None or not evidence.duration_s:
+        return 1.0
+    begin_s, end_s = evidence.slices[0].start_s, evidence.slices[-1].end_s
+    both_s = min(end_s, times.end_s) - max(begin_s, times.start_s)
+    return min(1.0, max(0.0, both_s / (end_s - begin_s)))
 
 
 def _unresponsive(evidence: FlowEvidence, rivals: _Unyielding, *, share: float) -> Finding:
@@ -214,12 +228,11 @@ def _alone(evidence: FlowEvidence, *, share: float) -> Finding:
             if not evidence.has_managed_queue
             else "lower thresholds would cut the delay and leave the throughput."
         )
+        sentence = f"{sentence[:-1]}, and {added}."
         if delay_s > _STANDING * evidence.rtt_s:
             cause = RootCause.STANDING_QUEUE
-            sentence = f"{sentence[:-1]}, and {added}."
+        if delay_s > _NOTED * evidence.rtt_s:
             words = f"Nothing makes the link carry more; {shorter}"
-        elif delay_s > _NOTED * evidence.rtt_s:
-            words += f" {added[0].upper()}{added[1:]}: {shorter}"
     lines = _fair_queue(evidence) if cause is RootCause.STANDING_QUEUE else ()
     return Finding(
         cause=cause,
