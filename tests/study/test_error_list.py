@@ -43,7 +43,7 @@ def places(text: str) -> list[str]:
     return [f"{one.place.line}: {one.place.field}" for one in raised.value.mistakes if one.place]
 
 
-def test_all_are_told_in_the_order_of_the_file() -> None:
+def test_all_are_reported_in_the_order_of_the_file() -> None:
     assert places(TEXT) == [
         "5: network.hosts.h2",
         "6: network.hosts.r1.forwards",
@@ -104,7 +104,7 @@ claims: [one.bulk.receiver_bps > 1mbit]
     assert [one.partition(": ")[2] for one in found] == [one.partition(": ")[2] for one in place]
 
 
-def test_claims_are_all_looked_at() -> None:
+def test_claims_are_all_examined() -> None:
     text = """\
 title: Claims
 network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2]]}
@@ -159,7 +159,7 @@ probes:
 """
 
 
-def test_all_mistakes_of_a_grid_are_told() -> None:
+def test_all_mistakes_of_a_grid_are_reported() -> None:
     with pytest.raises(MistakesError) as raised:
         parse_study(GRID, name="t")
     found = {one.place.line: one.message for one in raised.value.mistakes if one.place}
@@ -169,5 +169,5 @@ def test_all_mistakes_of_a_grid_are_told() -> None:
     assert "in the case" not in found[14]
 
 
-def test_nothing_else_is_told_where_the_grid_itself_is_wrong() -> None:
+def test_nothing_else_is_reported_where_the_grid_itself_is_wrong() -> None:
     assert places(GRID.replace("[cubic, reno]", "[]")) == ["4: grid.cc"]

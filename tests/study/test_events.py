@@ -13,7 +13,7 @@ from longfat.model.case import Case
 from longfat.model.events import LinkChange, Partition, PropertyChange, TypedLine
 from longfat.model.flow_path import setup_lines
 from longfat.model.network import LinkImpairments
-from longfat.model.tc import QdiscLine, parse_line
+from longfat.model.network.tc import QdiscLine, parse_line
 from longfat.model.timeline import Step, timeline
 from longfat.study.formats.write import study_text
 from tests.study.messages import error, read
@@ -234,7 +234,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("event", MISTAKES)
-def test_what_is_wrong_is_told_of(event: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported(event: str, tmp_path: Path) -> None:
     assert MISTAKES[event] in ": ".join(error(f"{BASE}events:\n  - {event}\n", tmp_path))
 
 
@@ -258,7 +258,7 @@ CONTRADICTIONS = {
 
 
 @pytest.mark.parametrize("both", CONTRADICTIONS, ids=lambda both: both[1])
-def test_contradictions_are_told_of(both: tuple[str, str], tmp_path: Path) -> None:
+def test_contradictions_are_reported(both: tuple[str, str], tmp_path: Path) -> None:
     text = f"{BASE}events:\n  - {both[0]}\n  - {both[1]}\n"
     assert CONTRADICTIONS[both] in ": ".join(error(text, tmp_path))
 

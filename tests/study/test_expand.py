@@ -201,7 +201,7 @@ def test_the_order_of_fields_makes_no_difference(file: str, tmp_path: Path) -> N
 def test_lab_8() -> None:
     study = read_study(REPOSITORY / "labs/lab08")
     assert study.name == "lab08"
-    assert list(study.cases) == ["unshaped", "default", "tuned"]
+    assert list(study.cases)[:3] == ["unshaped", "default", "tuned"]
     unshaped = study.cases["unshaped"]
     assert len(unshaped.case.setup) == unshaped.network_lines == 4  # the source's TCP buffers
     assert [flow.name for flow in study.cases["unshaped"].case.flows] == ["ping"]
@@ -233,6 +233,18 @@ flows:
 """
 
 
+FIGURES_BASE = """\
+title: the figures' study
+network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2]]}
+flows:
+  first: {iperf3: h1 -> h2}
+  second: {iperf3: h1 -> h2}
+  rtt: {ping: h1 -> h2}
+probes: {queue: {of: h1-eth0}}
+cases: {bdp1: , bdp10: , bdp10-bbr: , drop-tail: , red: }
+"""
+
+
 def reference_blocks() -> list[str]:
     text = (REPOSITORY / "docs/study-format.md").read_text(encoding="utf-8")
     return re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
@@ -240,7 +252,7 @@ def reference_blocks() -> list[str]:
 
 def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
     networks = [block for block in reference_blocks() if block.startswith("network:")]
-    assert len(networks) == 14
+    assert len(networks) == 15
     found = []
     for network in networks:
         linked = "links:" in network and "flows:" not in network
@@ -259,12 +271,14 @@ def test_the_reference_shows_networks_that_can_be_read(tmp_path: Path) -> None:
 
 
 def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
-    # The figures are those of several studies.
+    # The figures of grids are those of several studies.
     whole, files, pinned, typed, _failing, *others = (
         block for block in reference_blocks() if not block.startswith("network:")
     )
-    requests, program, probes, events, flows, *others = others
-    layout, drawing, coupled, _figures, claims, over_cases = others
+    requests, program, probes, events, flows, published, *others = others
+    layout, drawing, coupled, figures, _grid_figures, claims, over_seeds, over_cases = others
+    (tmp_path / "study.yaml").write_text(FIGURES_BASE + figures, encoding="utf-8")
+    assert len(read_study(tmp_path / "study.yaml").figures) == 3
     assert [line.line[:14] for line in case_of(typed, tmp_path).setup] == 2 * ["tc qdisc add d"]
     (tmp_path / "daemons").write_text("zebra=yes\n", encoding="utf-8")
     (tmp_path / "scripts").mkdir()
@@ -299,6 +313,9 @@ def test_the_reference_shows_what_can_be_read(tmp_path: Path) -> None:
     assert len(read_study(file).cases["default"].case.probes) == 4
     common = "flows: {bulk: {iperf3: h1 -> h2}, ping: {ping: h1 -> h2}}\n"
     plan(f"{common}cases: {{default: , tuned: }}\n{claims}", tmp_path)
+    plan(f"{common}cases: {{reno: , cubic: }}\n{over_seeds}", tmp_path)
+    two = "flows: {short: {iperf3: h1 -> h2}, long: {iperf3: h1 -> h2}}\n"
+    plan(f"{two}cases: {{bbr: , cubic: }}\n{published}", tmp_path)
     file = tmp_path / "coupled.yaml"
     queue = "setup: [{root: tc qdisc add dev s1-eth2 root $<line>}]\n"
     file.write_text(f"title: x\n{coupled}{links}{queue}flows: {{x: {{ping: h1 -> h2}}}}\n")

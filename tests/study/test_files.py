@@ -197,7 +197,7 @@ def test_a_study_reads_nothing_but_files_of_its_folder(
         ),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, entry: str, said: str) -> None:
+def test_what_is_wrong_is_reported_with_its_place(tmp_path: Path, entry: str, said: str) -> None:
     assert wrong(f"files:\n  {entry}\n", tmp_path).startswith(said)
 
 

@@ -114,7 +114,7 @@ def test_what_is_not_pinned_is_refused(line: str, place: str, words: str, tmp_pa
     assert words in said
 
 
-def test_a_wrong_lock_file_is_told_of_with_its_line(tmp_path: Path) -> None:
+def test_a_wrong_lock_file_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "lock").write_text(f"{LOCK}\nthree\n")
     assert wrong("packages: lock\n", tmp_path).startswith("4:11: packages: lock, line 9: 'three'")
     (tmp_path / "lock").write_text(f"{LOCK}one==1.1 --hash=sha256:{A}\n")

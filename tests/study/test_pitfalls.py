@@ -11,8 +11,8 @@ from longfat.errors import InputError
 from longfat.study import read_study
 from longfat.study.labs import all_pitfalls, find_study
 from longfat.study.text import FIGURE
+from tools.figures import Texts
 from tools.pitfalls import CURED, SECTIONS, TYPED
-from tools.text_figures import figures_of
 
 PITFALLS = all_pitfalls()
 
@@ -31,7 +31,7 @@ def test_each_has_a_mistake_a_cure_and_a_text(name: str) -> None:
     text = " ".join(sections[section] for section in SECTIONS[:-1])
     assert 60 <= len(text.split()) <= 150
     assert FIGURE.search(sections["Results"])
-    figures_of(file, study)
+    Texts().figures_in(file)
 
 
 def test_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from longfat.common import resources
@@ -9,6 +11,7 @@ from longfat.study import read_study
 from longfat.study.templates import practice_networks
 from longfat.study.text import FIGURE
 from tests.command import longfat
+from tests.figures import different_from_record
 
 FOLDER = resources.folder("studies") / "practice"
 NAMES = tuple(practice_networks())
@@ -30,9 +33,12 @@ def test_each_has_a_question_claims_and_a_text_with_its_figures(name: str) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_its_claims_hold(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_its_claims_hold_and_its_text_has_the_results(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     folder = tmp_path_factory.mktemp(name)
     made = longfat("new", name, "-o", "study.yaml", cwd=folder)
     assert (made.returncode, made.stderr) == (0, "")
-    done = longfat("run", "study.yaml", "--no-report", "--no-cache", cwd=folder)
+    done = longfat("run", "study.yaml", "--json", "--no-cache", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert different_from_record(FOLDER / name, json.loads(done.stdout)) == []

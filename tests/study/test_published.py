@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from longfat.model.spread import Spread, spread_of
 from tests.study.messages import BASE, error, read
 
 PUBLISHED = [
@@ -33,6 +34,36 @@ PUBLISHED = [
         "{source: A, default: {ping.avg: 1ms, ping.avg_s: 2ms}}",
         "9:49: published.default.ping.avg_s",
         "the figure of ping.avg_s is written twice",
+    ),
+    (
+        "{source: A, default: {ping.avg: [1ms]}}",
+        "9:44: published.default.ping.avg",
+        "found 1 runs, expected 2 to 10000: write a single figure without []",
+    ),
+    (
+        "{source: A, default: {ping.avg: [1ms, 2mbit]}}",
+        "9:50: published.default.ping.avg[1]",
+        "'2mbit' is not a time: write a number with s, ms, us, ns or min, such as 20ms",
+    ),
+    (
+        "{source: A, default: {ping.avg: {value: 1ms, high: 2ms}}}",
+        "9:44: published.default.ping.avg",
+        "the spread of this figure has no low: write a figure, a list of the source's runs, or {",
+    ),
+    (
+        "{source: A, default: {ping.avg: {value: 3ms, low: 1ms, high: 2ms}}}",
+        "9:44: published.default.ping.avg",
+        "low, value and high are not in ascending order",
+    ),
+    (
+        "{source: A, default: {ping.avg: {value: 1ms, low: 1ms, high: 2ms, runs: 1}}}",
+        "9:84: published.default.ping.avg.runs",
+        "1 is outside of what is allowed: 2 to 10000",
+    ),
+    (
+        "{source: A, default: {ping.avg: {mean: 1ms}}}",
+        "9:45: published.default.ping.avg.mean",
+        "unknown field 'mean' (there are: value, low, high, runs)",
     ),
     (
         "{source: A, year: soon}",
@@ -136,3 +167,23 @@ published:
     assert published.citation == "A. Author, B. Author, On ping, 1983"
     assert published.address == "https://example.org/ping"
     assert published.place == "Table 1 and Figure 2"
+
+
+def test_the_spread_of_the_source(tmp_path: Path) -> None:
+    text = """\
+published:
+  source: Several runs
+  default:
+    ping.avg: 5ms
+    ping.min: [4ms, 1ms, 2ms]
+    ping.max: {value: 8ms, low: 7ms, high: 9ms}
+    bulk.sender: {value: 2mbit, low: 1mbit, high: 3mbit, runs: 20}
+"""
+    published = read(BASE + text, tmp_path).published
+    assert published is not None
+    assert {f.metric: (f.value, f.spread) for f in published.figures} == {
+        "ping.avg_s": (0.005, None),
+        "ping.min_s": (0.002, spread_of([0.001, 0.002, 0.004])),
+        "ping.max_s": (0.008, Spread(median=0.008, low=0.007, high=0.009, count=0)),
+        "bulk.sender_bps": (2e6, Spread(median=2e6, low=1e6, high=3e6, count=20)),
+    }

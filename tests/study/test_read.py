@@ -26,8 +26,8 @@ TOP = [
         "titel: x",
         "1:1: titel",
         "unknown field 'titel'; did you mean 'title'? (there are: title, course, kernel, seed, "
-        "seeds, memory, network, files, setup, flows, probes, events, packages, cases, claims, "
-        "published, layout, drawing)",
+        "seeds, memory, network, files, setup, flows, probes, events, packages, "
+        "cases, claims, figures, published, layout, drawing)",
     ),
 ]
 
@@ -150,7 +150,8 @@ SETTINGS = [
         "unheard: {}",
         "9:1: unheard",
         "unknown field 'unheard' (there are: title, course, kernel, seed, seeds, memory, network, "
-        "files, setup, flows, probes, events, packages, cases, claims, published, layout, drawing)",
+        "files, setup, flows, probes, events, packages, cases, claims, figures, "
+        "published, layout, drawing)",
     ),
     (
         "setup: {h1: ls}",

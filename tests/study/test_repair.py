@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from longfat.model.case import Command
 from longfat.model.network import Network
-from longfat.study.check import check_text
+from longfat.model.network.addressing import Addressing
+from longfat.study.check import check_text, repaired
 from longfat.study.network import read_section
+from longfat.study.reachability import check_reach
 from longfat.study.read import parse_study
 from longfat.study.repair import repair, unreached
 from longfat.study.templates import TEMPLATES, make_template
@@ -57,14 +60,34 @@ CASES = {
 }
 
 
+HOSTS_OF_ONE_NETWORK = {
+    "as it is drawn": ["h1", "h2"],
+    "two routers in a row": ["h1", "h2"],
+    "a star of five sites": [f"h{site}" for site in range(5)],
+}
+BY_HAND = Addressing(addresses="none")
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_everybody_is_reached_afterwards(name: str) -> None:
     assert unreached(CASES[name])
-    assert repair(CASES[name])
+    assert repair(CASES[name], addressing=BY_HAND)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_written_that_comes_by_itself(name: str) -> None:
+    edits = repair(CASES[name]) or []
+    written = [edit.path for edit in edits]
+    if name == "a host that does not forward":
+        assert written == [("hosts", "m", "forwards")]
+    elif name in {"no address at all", "a missing route", "a ring of routers"}:
+        assert written == []
+    else:  # the hosts' addresses are of one network, and each is in a domain of its own
+        assert written == [("hosts", one, "address") for one in HOSTS_OF_ONE_NETWORK[name]]
 
 
 def test_what_was_written_stays_where_it_does_no_harm() -> None:
-    (edit,) = repair(CASES["a missing route"]) or []
+    (edit,) = repair(CASES["a missing route"], addressing=BY_HAND) or []
     assert (edit.path, edit.value) == (("hosts", "h2", "routes", "default"), "10.0.2.254")
     (edit, *_) = repair(CASES["a host that does not forward"]) or []
     assert edit.path == ("hosts", "m", "forwards")
@@ -80,11 +103,46 @@ def test_nothing_is_repaired_where_nothing_is_wrong(name: str) -> None:
 
 def test_it_says_nothing_of_what_it_does_not_know() -> None:
     drawn = CASES["as it is drawn"]
-    assert unreached(drawn, ["ip addr add 10.1.0.1/24 dev r1-eth0"]) == []
-    assert unreached(drawn, ["tc qdisc add dev r1-eth0 root netem delay 1ms"]) != []
+    assert unreached(drawn, [Command(node="r1", line="ip addr add 10.1.0.1/24 dev r1-eth0")]) == []
+    assert unreached(
+        drawn, [Command(node="r1", line="tc qdisc add dev r1-eth0 root netem delay 1ms")]
+    )
+
+
+def test_addresses_of_ipv6_are_repaired() -> None:
     six = network({"h1": "fd00::1/64", "h2": "fd01::1/64"}, [["h1", "h2"]])
     assert unreached(six)
-    assert repair(six) is None
+    (edit,) = repair(six) or []
+    assert (edit.path, edit.value) == (("hosts", "h2", "address"), "fd00::2/64")
+
+
+def test_routers_get_no_default_routes_towards_each_other() -> None:
+    edits = repair(CASES["two routers in a row"], addressing=BY_HAND) or []
+    routes = {edit.path[1:] for edit in edits if edit.path[0] == "hosts" and len(edit.path) == 4}
+    assert routes == {
+        ("h1", "routes", "default"),
+        ("h2", "routes", "default"),
+        ("r1", "routes", "10.0.3.0/24"),
+        ("r2", "routes", "10.0.1.0/24"),
+    }
+
+
+def test_a_line_at_one_host_leaves_the_check_of_others() -> None:
+    drawn = network(
+        {"h1": "10.0.0.1/24", "h2": "10.0.0.2/24", "h3": "10.1.0.3/24"},
+        [["h1", "s1"], ["h2", "s1"], ["h3", "s1"]],
+        ("s1",),
+    )
+    line = "ip addr add 192.0.2.1/24 dev h2-eth0"
+    assert [pair[:2] for pair in unreached(drawn, [Command(node="h2", line=line)])] == [
+        ("h1", "h3")
+    ]
+    assert check_reach(drawn, "h1", "h3", [Command(node="h2", line=line)])
+    assert unreached(drawn, [Command(node="h3", line="ip route add default dev h3-eth0")]) == []
+    assert (
+        unreached(drawn, [Command(node="root", line="ip netns exec h3 ip addr add 10.0.0.3/24")])
+        == []
+    )
 
 
 def test_a_repair_is_offered_only_where_it_helps() -> None:
@@ -107,3 +165,41 @@ flows: {p: {ping: h1 -> h2, count: 1}}
     (finding,) = check_text(text, name="x.yaml").findings
     assert not finding.is_mistake
     assert "no links lead from h1 to h3 or h4" in str(finding.error)
+
+
+LISTED = """\
+title: A list of hosts
+network:
+  hosts: [h1, m, h2]  # m is in the middle
+  links: [[h1, m], [m, h2]]
+flows: {p: {ping: h1 -> h2, count: 1}}
+"""
+
+
+def test_a_host_of_a_list_becomes_a_router() -> None:
+    checked = check_text(LISTED, name="x.yaml")
+    text = repaired(LISTED, checked.repair)
+    assert "hosts: [h1, h2]" in text
+    assert "routers: [m]" in text
+    assert "# m is in the middle" in text
+    assert check_text(text, name="x.yaml").findings == ()
+
+
+def test_a_route_to_nowhere_is_removed_and_its_router_stays() -> None:
+    text = """\
+title: A route to nowhere
+network:
+  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  routers: {r1: {routes: {default: 10.7.7.7}}, r2: }
+  links: [[h1, r1], [r1, r2], [r2, h2]]
+flows: {p: {ping: h1 -> h2, count: 1}}
+"""
+    checked = check_text(text, name="x.yaml")
+    assert [edit.path for edit in checked.repair] == [
+        ("hosts", "h1", "address"),
+        ("hosts", "h2", "address"),
+        ("routers", "r1", "routes", "default"),
+    ]
+    text = repaired(text, checked.repair)
+    assert "r1: {}" in text
+    assert check_text(text, name="x.yaml").findings == ()

@@ -148,7 +148,7 @@ def test_a_case_without_timing_keeps_its_digest(tmp_path: Path) -> None:
     assert len({plain.digest, timed.digest, testbed.digest}) == 3
 
 
-def test_hosts_are_told_their_timing(tmp_path: Path) -> None:
+def test_hosts_get_their_timing(tmp_path: Path) -> None:
     def lines(case: Case) -> list[Batch]:
         return [batch for batch in build_batches(case.network) if batch.program == "sh"]
 

@@ -6,26 +6,26 @@ import io
 import itertools
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from longfat.common.suggest import listed
 from longfat.errors import InputError, Place
+from longfat.model.flow_path.charged_queues import charged_queues
 from longfat.model.flow_path.setting_warnings import setting_warnings
 from longfat.model.lint import Origin, lint_case
 from longfat.model.network import Network
 from longfat.study.document import parse_document
-from longfat.study.expand import read_network_setup, read_setup
 from longfat.study.expansion import DEFAULT_LIMITS, ExpansionLimits
 from longfat.study.file_reader import FileReader, no_files
 from longfat.study.files import Images, Traces
 from longfat.study.model import Planned, Study
-from longfat.study.network import read_network
+from longfat.study.network import addressing_of, named_nodes, read_network
 from longfat.study.node import Node
-from longfat.study.proposal import propose
 from longfat.study.reachability import UnreachableError
 from longfat.study.read import parse_study
 from longfat.study.repair import Edit, repair, separate_parts, unreached
@@ -95,11 +95,12 @@ def check_text(
         )
         return Checked(study=None, findings=findings, repair=edits)
     settings = tuple(Finding(error=one, is_mistake=False) for one in setting_warnings_of(study))
+    settings += _undecided_kernel(study, name=name, text=text)
     if study.common is None:
         return Checked(study=study, findings=settings)
     case = study.common.case
     settings += _separate_parts(case.network, name=name, text=text)
-    lacking = unreached(case.network, [line.line for line in case.setup])
+    lacking = unreached(case.network, case.setup)
     if not lacking:
         return Checked(study=study, findings=settings)
     edits = _repair_of(text, name=name, beside=beside)
@@ -113,6 +114,32 @@ def check_text(
         for source, target, reason in lacking
     )
     return Checked(study=study, findings=(*settings, *warnings), repair=edits)
+
+
+def _undecided_kernel(study: Study, *, name: str, text: str) -> tuple[Finding, ...]:
+    """Return a warning if a study stands beside published figures and its queues are ambiguous.
+
+    A source that measured in Mininet had one kernel for all hosts, and one with computers of its
+    own had many; where a sender would feel a queue, the study has to say which.
+    """
+    if study.published is None:
+        return ()
+    cases = [
+        planned.case
+        for planned in itertools.islice(study.cases.values(), _MAX_CASES)
+        if not planned.case.network.shared_kernel
+    ]
+    queues = dict.fromkeys(queue for case in cases for queue in charged_queues(case))
+    node = _network_of(text, name=name) if queues else None
+    if node is None or "shared_kernel" in {key.text for key, _ in node.items("a network")}:
+        return ()
+    message = (
+        f"figures stand beside published ones, and no delay comes before the queue of"
+        f" {listed(list(queues)[:_MAX_NAMED])}, which senders of one kernel feel: write"
+        " shared_kernel: yes if the source's hosts shared a kernel, as in Mininet, or no if they"
+        " were computers of their own"
+    )
+    return (Finding(error=InputError(message, place=node.place), is_mistake=False),)
 
 
 def _separate_parts(network: Network, *, name: str, text: str) -> tuple[Finding, ...]:
@@ -182,40 +209,15 @@ def _repair_of(
         network = read_network(node, traces=Traces(beside), images=Images(beside))
     except InputError:
         return ()
-    return tuple(repair(network, needed) or ())
-
-
-def proposed(
-    text: str,
-    link: int,
-    *,
-    name: str,
-    automatic: Collection[str],
-    beside: FileReader = no_files,
-) -> tuple[Edit, ...]:
-    """Return addresses and routes for a link that was just drawn; see `longfat.study.proposal`.
-
-    Args:
-        text: the study's text, with the link.
-        link: its index among the links that all cases have in common.
-        name: what messages call its file.
-        automatic: what was given by itself before.
-        beside: reads the files that it names.
-
-    Returns:
-        The edits; none where network or set-up lines cannot be read.
-    """
-    try:
-        fields = _fields_of(text, name=name)
-        if "network" not in fields:
-            return ()
-        network = read_network(fields["network"], traces=Traces(beside), images=Images(beside))
-        setup = read_network_setup(fields["network"])
-        setup += read_setup(fields["setup"]) if "setup" in fields else ()
-    except InputError:
-        return ()
-    lines = [line.command.line for line in setup]
-    return tuple(propose(network, link, automatic=automatic, lines=lines))
+    edits = repair(network, needed, addressing=addressing_of(node)) or ()
+    routers = {value for key, value in node.items("a network") if key.text == "routers"}
+    names = {name for value in routers for name, _, _ in named_nodes(value)}
+    return tuple(
+        replace(edit, path=("routers", *edit.path[1:]))
+        if edit.path[0] == "hosts" and edit.path[1] in names
+        else edit
+        for edit in edits
+    )
 
 
 def _fields_of(text: str, *, name: str) -> dict[str, Node]:
@@ -229,10 +231,13 @@ def _network_of(text: str, *, name: str) -> Node | None:
 
 def _host_places(text: str, *, name: str) -> dict[str, Place]:
     node = _network_of(text, name=name)
-    hosts = {} if node is None else {key.text: one for key, one in node.items("a network")}
-    if "hosts" not in hosts:
-        return {}
-    return {key.text: value.place for key, value in hosts["hosts"].items("hosts")}
+    fields = {} if node is None else {key.text: one for key, one in node.items("a network")}
+    return {
+        name: value.place
+        for field in ("hosts", "routers")
+        if field in fields
+        for name, _, value in named_nodes(fields[field])
+    }
 
 
 def repaired(text: str, edits: Sequence[Edit]) -> str:
@@ -256,20 +261,43 @@ def repaired(text: str, edits: Sequence[Edit]) -> str:
     yaml = YAML(typ="rt")
     yaml.preserve_quotes = True
     yaml.width = 2**20  # lines stay whole
+    yaml.brace_single_entry_mapping_in_flow_sequence = True
     block = text[begin:end]
     deep = re.search(r"^( +)- ", block, re.MULTILINE)
     dash = len(deep[1]) - 2 if deep else 2
     yaml.indent(mapping=2, sequence=dash + 2, offset=dash)
     tree = yaml.load(block)
+    network = tree["network"]
     for edit in edits:
-        _set(tree["network"], edit.path, edit.value)
+        nodes, name = edit.path[:2]
+        if nodes in {"hosts", "routers"} and isinstance(network[nodes], CommentedSeq):
+            if edit.path[2:] == ("forwards",):
+                _move_to_routers(network, str(name))
+                continue
+            network[nodes] = _flow(dict.fromkeys(network[nodes]))
+        _set(network, edit.path, edit.value)
     out = io.StringIO()
     yaml.dump(tree, out)
     return text[:begin] + out.getvalue() + text[end:]
 
 
+def _move_to_routers(network: CommentedMap, name: str) -> None:
+    """Move a name of the list of hosts to that of the routers."""
+    network["hosts"].remove(name)
+    routers = network.get("routers")
+    if isinstance(routers, CommentedMap):
+        routers[name] = None
+    elif routers is not None:
+        routers.append(name)
+    else:
+        listed = CommentedSeq([name])
+        listed.fa.set_flow_style()
+        network.insert(list(network).index("hosts") + 1, "routers", listed)
+
+
 def _set(holder: Any, path: Sequence[Any], value: str | None) -> None:
-    """Set the value at a path; missing parents are created in flow style."""
+    """Set the value at a path, or remove it; missing parents are created in flow style."""
+    root = holder
     for index, step in enumerate(path[:-1]):
         is_list = isinstance(holder, CommentedSeq)
         there = (holder[step] if step < len(holder) else None) if is_list else holder.get(step)
@@ -292,6 +320,8 @@ def _set(holder: Any, path: Sequence[Any], value: str | None) -> None:
         holder = there
     if value is None:
         holder.pop(path[-1], None)
+        if not holder and path[-2] in {"routes", "addresses"}:
+            _set(root, path[:-1], None)
     else:
         holder[path[-1]] = value
 

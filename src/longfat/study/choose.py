@@ -44,6 +44,12 @@ def on_testbed(case: Case, testbed: HostTiming | None) -> Case:
     return dataclasses.replace(case, network=dataclasses.replace(case.network, testbed=testbed))
 
 
+def with_shared_kernel(case: Case, shared_kernel: bool) -> Case:
+    """Return a case whose hosts share a kernel, or do not."""
+    network = dataclasses.replace(case.network, shared_kernel=shared_kernel)
+    return dataclasses.replace(case, network=network)
+
+
 def choose_cases(
     study: Study,
     *,
@@ -52,6 +58,7 @@ def choose_cases(
     seeds: int | None,
     kernel: str | None,
     testbed: HostTiming | None = None,
+    shared_kernel: bool | None = None,
 ) -> dict[str, Planned]:
     """Return the cases to run.
 
@@ -62,6 +69,7 @@ def choose_cases(
         seeds: the number of seeds, likewise.
         kernel: the kernel's version, likewise.
         testbed: the timing of the computer that runs the hosts, likewise.
+        shared_kernel: whether all hosts share a kernel, likewise.
 
     Raises:
         InputError: the last seed would be too large.
@@ -77,6 +85,8 @@ def choose_cases(
             case = dataclasses.replace(case, kernel=kernel)
         if testbed is not None:
             case = on_testbed(case, testbed)
+        if shared_kernel is not None:
+            case = with_shared_kernel(case, shared_kernel)
         count = planned.seeds if seeds is None else seeds
         if case.seed + count - 1 > MAX_SEED:
             raise InputError(f"{count} seeds from {case.seed} on pass the largest seed, {MAX_SEED}")

@@ -27,11 +27,13 @@ from typing import Any
 
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError, Place
+from longfat.model.addresses import configured_hosts
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, CasePlaces, Command
 from longfat.model.events import TypedLine
 from longfat.model.fields import declare, read_fields
 from longfat.model.kinds import Integer, Size, Text, WrongKindError
 from longfat.model.network import ROOT_NAMESPACE, Network
+from longfat.model.network.addressing import BY_WRITTEN, Addressing, complete
 from longfat.model.packages import PinnedPackage
 from longfat.model.traffic import Flow
 from longfat.study import document
@@ -50,7 +52,7 @@ from longfat.study.flows import (
     read_probe,
 )
 from longfat.study.model import Planned
-from longfat.study.network import SETUP, check_host, read_network
+from longfat.study.network import SETUP, addressing_of, check_host, read_network
 from longfat.study.node import Node, check_lines, typed_lines
 from longfat.study.reachability import UnreachableError
 
@@ -126,6 +128,7 @@ class Settings:
         help="the machine's memory",
     )
     network: Network | None = None
+    addressing: Addressing = BY_WRITTEN
     network_setup: tuple[Line, ...] = ()
     link_places: tuple[Place, ...] = ()
     traces: Traces | None = None
@@ -136,6 +139,13 @@ class Settings:
     flows: Mapping[str, Draft] = field(default_factory=dict)
     probes: Mapping[str, WrittenProbe] = field(default_factory=dict)
     events: tuple[WrittenEvent, ...] = ()
+
+    def complete_network(self) -> Network | None:
+        """Return the network with the addresses and routes that are assigned automatically."""
+        if self.network is None:
+            return None
+        excluded = configured_hosts([line.command for line in self.lines])
+        return complete(self.network, self.addressing, excluded=excluded)
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -155,6 +165,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: FileR
         InputError: a value is wrong.
     """
     network, traces, network_setup = common.network, common.traces, common.network_setup
+    addressing = common.addressing
     link_places = common.link_places
     files, flows, probes = dict(common.files), dict(common.flows), dict(common.probes)
     setup, events = common.setup, common.events
@@ -165,6 +176,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: FileR
         traces = Traces(beside)
         reader = partial(read_network, node, traces=traces, images=Images(beside))
         network = node.attempt(reader) or network
+        addressing = addressing_of(node) if node.is_mapping else BY_WRITTEN
         network_setup = node.attempt(partial(read_network_setup, node)) or ()
         link_places = _read_link_places(node)
     packages = common.packages, common.packages_places
@@ -183,6 +195,7 @@ def read_settings(fields: Mapping[str, Node], common: Settings, *, beside: FileR
         common,
         **declared,
         network=network,
+        addressing=addressing,
         network_setup=network_setup,
         link_places=link_places,
         traces=traces,
@@ -369,7 +382,8 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
     Raises:
         InputError: a line or flow does not fit the network, or there is none.
     """
-    if settings.network is None:
+    network = settings.complete_network()
+    if network is None:
         raise node.error("there is no network: write the field network, with hosts and links")
     if settings.seed + settings.seeds - 1 > MAX_SEED:
         raise node.error(
@@ -386,20 +400,20 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         if errors:
             raise errors[0]
         flows = [(read_flow(draft), draft) for draft in settings.flows.values()]
-        check_flows(flows, settings.network, [line.command for line in settings.lines])
-        _check_entrypoints(settings, flows, settings.network)
+        check_flows(flows, network, [line.command for line in settings.lines])
+        _check_entrypoints(settings, flows, network)
         check_events(
             settings.events,
-            settings.network,
+            network,
             setup=[line.command for line in settings.lines],
             flows=[flow for flow, _ in flows],
         )
-        check_probes(settings.probes.values(), [flow for flow, _ in flows], settings.network)
+        check_probes(settings.probes.values(), [flow for flow, _ in flows], network)
     except InputError as error:
         raise _in_case(name, node, error) from None
     case = Case(
         kernel=settings.kernel,
-        network=settings.network,
+        network=network,
         files=tuple(files[path].file for path in sorted(files)),
         packages=settings.packages,
         setup=tuple(line.command for line in settings.lines),
@@ -421,4 +435,5 @@ def plan_case(name: str, settings: Settings, *, title: str, node: Node) -> Plann
         title=title,
         seeds=settings.seeds,
         network_lines=len(settings.network_setup),
+        written_network=settings.network,
     )

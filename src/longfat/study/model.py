@@ -8,7 +8,9 @@ from pathlib import Path
 
 from longfat.model.case import NOWHERE, Case, CasePlaces
 from longfat.model.metric import Unit
+from longfat.model.network import Network
 from longfat.model.parameter import ParameterValue
+from longfat.model.spread import Spread
 from longfat.study.claims.claims import Claim
 from longfat.study.drawing import Drawing
 from longfat.study.figures.spec import FigureSpec
@@ -55,6 +57,8 @@ class Planned:
         seeds: how many times to run it, with the case's seed and those that follow.
         network_lines: how many of its set-up lines belong to its network; they are the first.
         parameters: of a case of a grid, what each parameter is in it.
+        written_network: its network without automatic addresses and routes; None if it is not of
+            a study.
     """
 
     case: Case
@@ -62,6 +66,7 @@ class Planned:
     seeds: int = 1
     network_lines: int = 0
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict, hash=False)
+    written_network: Network | None = None
     places: CasePlaces = NOWHERE
 
     def seeded(self) -> tuple[Case, ...]:
@@ -78,7 +83,9 @@ class Figure:
         metric: flow and full name of the metric, such as `bulk.sender_bps`.
         unit: the metric's unit.
         title: what a table calls it, such as `bulk sender`.
-        value: the number, in the base unit.
+        value: the number, in the base unit; of several runs their median.
+        spread: the spread of the source's runs, where it published more than one number; its
+            count is 0 if the source does not say how many runs there were.
         explanation: why the measured value differs, if the study explains it.
     """
 
@@ -87,6 +94,7 @@ class Figure:
     unit: Unit
     title: str
     value: float
+    spread: Spread | None = None
     explanation: str | None = None
 
 
@@ -144,7 +152,7 @@ class Study:
         drawing: annotations of the drawing: notes, groups, colours.
         text: the text of a lab; None if there is none.
         grid: what the cases are made from; None where they are written one by one.
-        figures: the figures of its grid.
+        figures: the figures of its results.
         source_sha256: the SHA-256 of the file's bytes; empty where it was read from none.
     """
 

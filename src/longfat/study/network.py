@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from longfat.common.suggest import listed, nearest
-from longfat.errors import InputError
+from longfat.errors import InputError, Place
 from longfat.model.fields import fields_of, read_fields
 from longfat.model.network import (
     ROOT_NAMESPACE,
@@ -31,6 +31,7 @@ from longfat.model.network import (
     VlanAddress,
     problems,
 )
+from longfat.model.network.addressing import Addressing, complete
 from longfat.model.network.devices import MAX_NODE_NAME_LENGTH
 from longfat.model.network.model import VLAN
 from longfat.study.addresses import (
@@ -62,7 +63,8 @@ SETUP = "setup"
 
 _NO_SWITCH = "is a switch: switches live in the root namespace, so type it at root"
 
-_HOSTS = "a mapping of hosts to addresses (such as {h1: 10.0.0.1/8})"
+_HOSTS = "a list of names (such as [h1, h2]), or a mapping to addresses (such as {h1: 10.0.0.1/8})"
+_NO_HOSTS = "the network has no hosts: write hosts: [h1, h2]"
 _HOST = "an address, or {address: ..., forwards: yes, routes: {default: ...}}"
 
 _IMPAIRMENTS = fields_of(LinkImpairments)
@@ -87,12 +89,16 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
     """
     own = fields_of(Network)
     before = 0 if node.errors is None else len(node.errors)
-    allowed = ("hosts", "switches", "links", "bonds", "tunnels", "testbed", SETUP, *own)
-    fields = node.fields("a network", allowed=allowed, collect_errors=True)
-    if "hosts" not in fields:
-        raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
+    allowed = ("hosts", "routers", "switches", "links", "bonds", "tunnels", "testbed", SETUP)
+    fields = node.fields(
+        "a network",
+        allowed=(*allowed, *own, *fields_of(Addressing)),
+        collect_errors=True,
+    )
+    if "hosts" not in fields and "routers" not in fields:
+        raise node.error(_NO_HOSTS)
     names: dict[str, Node] = {}
-    hosts = _read_hosts(fields["hosts"], names, images=images)
+    hosts = _read_hosts(fields, names, images=images)
     switches = _read_switches(fields["switches"], names) if "switches" in fields else ()
     link_nodes = fields["links"].sequence("a list of links") if "links" in fields else []
     links = tuple(
@@ -126,7 +132,8 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
         **read_fields(Network, fields),
     )
     # What is wrong with the whole is known once all parts of it are.
-    defects = problems(network) if is_whole(node, before) else ()
+    addressing = read_addressing(fields) if is_whole(node, before) else None
+    defects = () if addressing is None else problems(complete(network, addressing))
     for problem in defects:
         kind, key = problem.path[:2]
         if isinstance(key, int):
@@ -136,6 +143,12 @@ def read_network(node: Node, *, traces: Traces, images: Images) -> Network:
             where = names[key]
         node.note(_written(where, problem).error(problem.message))
     return network
+
+
+def addressing_of(node: Node) -> Addressing:
+    """Read what the value of `network` says of addresses that are not written."""
+    fields = {key.text: value for key, value in node.items("a network")}
+    return read_addressing(fields)
 
 
 def is_whole(node: Node, before: int) -> bool:
@@ -155,6 +168,8 @@ def read_section(section: Mapping[str, object]) -> Network:
     """
     if SETUP in section:
         raise InputError("set-up lines are not read here: run them at their hosts")
+    if not fields_of(Addressing).keys().isdisjoint(section):
+        raise InputError("addresses that are assigned automatically are those of the whole network")
     text = json.dumps(section, ensure_ascii=False)  # which is YAML, too
     raw = parse_document(text.encode(), file="network")
     return read_network(
@@ -191,27 +206,52 @@ def _child(node: Node, name: str) -> Node | None:
     return next((value for key, value in node.items("fields") if key.text == name), None)
 
 
-def _read_hosts(node: Node, names: dict[str, Node], *, images: Images) -> tuple[Host, ...]:
-    hosts = []
-    for key, value in node.items(_HOSTS):
-        if reason := name_problem(key.text) or _taken(key.text, names):
-            node.note(InputError(reason, place=key.place))
-        names[key.text] = value
-        host = value.attempt(partial(_read_host, key.text, value, images=images))
-        hosts.append(host or Host(name=key.text, address=None))
+def read_addressing(fields: Mapping[str, Node]) -> Addressing:
+    """Read what a network says of addresses that are not written.
+
+    Args:
+        fields: the network's fields; others are left alone.
+    """
+    return Addressing(**read_fields(Addressing, fields))
+
+
+def _read_hosts(
+    fields: Mapping[str, Node], names: dict[str, Node], *, images: Images
+) -> tuple[Host, ...]:
+    """Read the hosts, and then the routers, which forward."""
+    hosts: list[Host] = []
+    for field, forwards in (("hosts", False), ("routers", True)):
+        for name, place, value in named_nodes(fields[field]) if field in fields else ():
+            if reason := name_problem(name) or _taken(name, names):
+                fields[field].note(InputError(reason, place=place))
+            names[name] = value
+            own = partial(_read_host, name, value, images=images, forwards=forwards)
+            bare = Host(name=name, address=None, forwards=forwards)
+            hosts.append(bare if fields[field].is_sequence else value.attempt(own) or bare)
     if not hosts:
-        raise node.error("the network has no hosts: write hosts: {h1: 10.0.0.1/8}")
+        raise (fields.get("hosts") or fields["routers"]).error(_NO_HOSTS)
     return tuple(hosts)
 
 
-def _read_host(name: str, node: Node, *, images: Images) -> Host:
+def named_nodes(node: Node) -> Iterator[tuple[str, Place, Node]]:
+    """Yield the name of each host, its place, and what is written of it."""
+    if node.is_sequence:
+        for item in node.sequence(_HOSTS):
+            name = item.line("a host's name")
+            yield name, item.place, item
+    else:
+        for key, value in node.items(_HOSTS):
+            yield key.text, key.place, value
+
+
+def _read_host(name: str, node: Node, *, images: Images, forwards: bool) -> Host:
     if node.is_null:
-        return Host(name=name, address=None)
+        return Host(name=name, address=None, forwards=forwards)
     if not node.is_mapping:
-        return Host(name=name, address=read_interface_address(node))
+        return Host(name=name, address=read_interface_address(node), forwards=forwards)
     allowed = ("address", *fields_of(Host), "routes", *TIMING_KEYS)
     fields = node.fields(_HOST, allowed=allowed, collect_errors=True)
-    declared = read_fields(Host, fields)
+    declared = {"forwards": forwards, **read_fields(Host, fields)}
     if declared.get("root") is not None:
         declared["root"] = images.find(declared["root"], fields["root"])
     given = fields.get("address")

@@ -1,14 +1,21 @@
-"""The field `published`: what others measured, and why it may differ from what is measured here."""
+"""The field `published`: what others measured, and why it may differ from what is measured here.
+
+A figure is a single number, or it has the source's own spread: the numbers of all its runs, or a
+summary of them. Then two distributions are compared in place of a number with a distribution.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.model.metric import Metric
+from longfat.model.fields import REQUIRED, declare, fields_of
+from longfat.model.kinds import Integer, Text
+from longfat.model.metric import Metric, Unit
+from longfat.model.spread import Spread, spread_of
 from longfat.study.metrics import find_metric
 from longfat.study.model import Figure, Published
 from longfat.study.node import Key, Node
@@ -21,7 +28,48 @@ OWN_FIELDS = ("source", "authors", "year", "address", "place", "explained")
 MIN_YEAR, MAX_YEAR = 1950, 2100
 """The years in which a source can be from."""
 
+MAX_RUNS = 10_000
+"""The largest number of the source's runs that a figure can have."""
+
+_FIGURE = "a figure, a list of the source's runs, or {value: ..., low: ..., high: ...}"
+_RUNS = Integer(minimum=2, maximum=MAX_RUNS)
 _ADDRESS = re.compile(r"https?://[^\s/]+\.[^\s]+")
+
+
+def _quantity(example: str) -> Text:
+    return Text(what="a value in the metric's unit", example=example)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSummary:
+    """What a source published of several runs, where it did not publish each.
+
+    Attributes:
+        value: their median, as a study writes it.
+        low: the lower end of their spread.
+        high: the upper end of their spread.
+        runs: how many there were; 0 if the source does not say.
+    """
+
+    value: str = declare(
+        _quantity("645mbit"),
+        default=REQUIRED,
+        label="Value",
+        help="the median of the source's runs, or their mean if it has no other",
+    )
+    low: str = declare(
+        _quantity("622mbit"),
+        default=REQUIRED,
+        label="Low",
+        help="their 5th percentile, or the least if the source has no other",
+    )
+    high: str = declare(
+        _quantity("648mbit"),
+        default=REQUIRED,
+        label="High",
+        help="their 95th percentile, or the largest if the source has no other",
+    )
+    runs: int = declare(_RUNS, default=0, label="Runs", help="their number", absent="not known")
 
 
 def read_published(node: Node, known: Known) -> Published:
@@ -91,14 +139,45 @@ def _read_figures(case: str, node: Node, known: Mapping[str, Metric]) -> list[Fi
         if full in figures:
             raise InputError(f"the figure of {full} is written twice", place=key.place)
         metric = known[full]
+        number, spread = _read_value(value, metric.unit)
         figures[full] = Figure(
             case=case,
             metric=full,
             unit=metric.unit,
             title=f"{flow} {metric.title}",
-            value=value.quantity(metric.unit),
+            value=number,
+            spread=spread,
         )
     return list(figures.values())
+
+
+def _read_value(node: Node, unit: Unit) -> tuple[float, Spread | None]:
+    """Return a figure, and the spread of the source's runs if it has one."""
+    if node.is_sequence:
+        runs = node.sequence(_FIGURE)
+        if not _RUNS.minimum <= len(runs) <= _RUNS.maximum:
+            raise node.error(
+                f"found {len(runs)} runs, expected {_RUNS.limits}: write a single figure without []"
+            )
+        spread = spread_of(run.quantity(unit) for run in runs)
+        return spread.median, spread
+    if node.is_mapping:
+        spread = _read_summary(node, unit)
+        return spread.median, spread
+    return node.quantity(unit), None
+
+
+def _read_summary(node: Node, unit: Unit) -> Spread:
+    declared = fields_of(SourceSummary)
+    fields = node.fields(_FIGURE, allowed=declared)
+    for key, field in declared.items():
+        if field.is_required and key not in fields:
+            raise node.error(f"the spread of this figure has no {key}: write {_FIGURE}")
+    low, value, high = (fields[key].quantity(unit) for key in ("low", "value", "high"))
+    if not low <= value <= high:
+        raise node.error("low, value and high are not in ascending order")
+    count = _RUNS.read(fields["runs"]) if "runs" in fields else 0
+    return Spread(median=value, low=low, high=high, count=count)
 
 
 def _full_name(case: str, flow: str, name: str, key: Key, known: Mapping[str, Metric]) -> str:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 _NO_ROUTING = re.compile(r"(tc|ethtool|sysctl(?!.*forward))\b")
 
 
+# What acts in other namespaces than that of its node.
+_OTHER_NODES = re.compile(r"\bnetns\b|\bnsenter\b|\bip\b.*\s-n")
+
+
 class UnreachableError(InputError):
     """A flow's packets do not arrive; `longfat.study.repair` may have a fix.
 
@@ -57,8 +61,8 @@ def check_reach(
         network: the network.
         source: the host that sends first.
         target: the host that answers.
-        setup: the set-up lines. Where one of them may change addresses or routes,
-            only what it cannot change counts: links, and that the target has an
+        setup: the set-up lines. Where one of them may change addresses or routes on the
+            way, only what it cannot change counts: links, and that the target has an
             address.
         address: the address that traffic is sent to, where it is not the one that the target
             is called by. One that is not an interface's is not followed.
@@ -89,9 +93,28 @@ def check_reach(
     is_named = address is not None or source not in addresses
     if not is_named and (":" in addresses[source]) != (":" in addresses[target]):
         return f"{source} and {target} have addresses of different families"
-    if any(may_change_routing(command.line) for command in setup):
+    if may_change_path(network, setup, source, target):
         return None
     return _by_routes(network, source, target, address)
+
+
+def may_change_path(network: Network, setup: Sequence[Command], source: str, target: str) -> bool:
+    """Return whether set-up lines may change addresses or routes between two hosts."""
+    return any(_may_concern(command, network, source, target) for command in setup)
+
+
+def _may_concern(command: Command, network: Network, source: str, target: str) -> bool:
+    """Return whether a set-up line may change addresses or routes between two hosts.
+
+    A line at another host changes nothing there, unless packets can pass through that host.
+    """
+    if not may_change_routing(command.line):
+        return False
+    if command.node in (source, target) or _OTHER_NODES.search(command.line):
+        return True
+    host = next((host for host in network.hosts if host.name == command.node), None)
+    links = sum(command.node in (link.a, link.b) for link in network.links)
+    return host is None or host.forwards or links > 1
 
 
 def _by_routes(network: Network, source: str, target: str, address: str | None) -> str | None:

@@ -58,7 +58,10 @@ STUDY_FILE = "study.yaml"
 DEFAULT_CASE = "default"
 """The name of the one case of a study that names none."""
 
-FIELDS = ("title", "course", *SETTINGS, "cases", "claims", "published", "layout", "drawing")
+FIELDS = (
+    *("title", "course", *SETTINGS, "cases", "claims", "figures", "published", "layout"),
+    "drawing",
+)
 _EVERY_FIELD = (*FIELDS, *GRID_FIELDS)
 _FIELD_LINE = re.compile(rf"""^[ {{]*["']?({"|".join(_EVERY_FIELD)})["']? *:""", re.MULTILINE)
 
@@ -196,10 +199,11 @@ def _read(
     known = {name: known_metrics(planned.case) for name, planned in cases.items()}
     rows = Rows(known) if read is None else Rows(known, read.axes, read.rows)
     nodes = fields["claims"].sequence("a list of claims") if "claims" in fields else []
+    seeds = {name: planned.seeds for name, planned in cases.items()}
     claims = tuple(
         claim
         for node in nodes
-        if (claim := node.attempt(partial(read_claim, node, known, rows))) is not None
+        if (claim := node.attempt(partial(read_claim, node, known, rows, seeds=seeds))) is not None
     )
     figures = _attempt(fields, "figures", lambda node: read_figures(node, known, rows, cases)) or ()
     published = _attempt(fields, "published", lambda node: read_published(node, known))

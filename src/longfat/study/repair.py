@@ -1,31 +1,43 @@
 """What a network lacks so that its hosts reach each other: addresses, routes, forwarding.
 
-A network is cut into segments: the interfaces that receive each other's frames, across switches.
-Each segment gets a network of addresses of its own; routers get the last addresses of it; hosts
-get a default route, and routers a route to each segment that they are not on, by a shortest path.
-What the user wrote is kept where it does not conflict.
+Hosts between broadcast domains that no router joins forward. Written addresses that are not of
+their domain's subnet are replaced, as are routes to routers that do not exist, by automatic
+ones (`longfat.model.network.addressing`). All else that the user wrote is kept.
 """
 
 from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
 
-from longfat.model.network import Host, Network, Route
+from longfat.model.network import Host, Network
+from longfat.model.network.addressing import (
+    BY_WRITTEN,
+    NONE,
+    Addressing,
+    Interface,
+    Subnet,
+    complete,
+    written_at,
+)
 from longfat.model.network.check import Groups, problems
+from longfat.model.network.subnets import Attachment, Domain, broadcast_domains
 from longfat.model.network.vlans import vlans_of
-from longfat.study.reachability import check_reach, may_change_routing
+from longfat.study.reachability import check_reach, may_change_path
 
-Ipv4 = ipaddress.IPv4Network
+if TYPE_CHECKING:
+    from longfat.model.case import Command
+
 PathStep = str | int
-IsFixed = Callable[[str, str], bool]
-"""Of a host and an address with prefix length, or a route as `TO VIA`: whether it has to stay."""
 
 _MAX_PAIRS = 3000
 _MAX_SEGMENTS = 200
+_NARROW = {4: 24, 6: 64}
+"""The prefix length from which on a network was hardly written for several domains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +55,19 @@ class Edit:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """An interface of a host: the link's index, and whether it is its first end."""
-
-    host: str
-    link: int
-    is_first: bool
-
-
 def unreached(
-    network: Network, lines: Sequence[str] = (), *, is_thorough: bool = False
+    network: Network, setup: Sequence[Command] = (), *, is_thorough: bool = False
 ) -> list[tuple[str, str, str]]:
     """Return which hosts cannot reach which, and why: one reason for each host that sends.
 
     Args:
         network: the network.
-        lines: its set-up lines. Where one of them may change addresses or routes, nothing is
-            known; nor is it where addresses are translated.
+        setup: its set-up lines. Of hosts between which one of them may change addresses or
+            routes nothing is known; nor is it where addresses are translated.
         is_thorough: look at all pairs, and not at each host with the first and the next one only:
             a text is checked at every pause of typing.
     """
-    if any(map(may_change_routing, lines)) or any(host.nat for host in network.hosts):
+    if any(host.nat for host in network.hosts):
         return []
     if vlans_of(network):
         return []  # hosts are kept apart on purpose
@@ -78,7 +81,11 @@ def unreached(
     found: dict[str, tuple[str, str, str]] = {}
     some = dict.fromkeys([*((hosts[0], one) for one in hosts[1:]), *pairwise(hosts)])
     every = combinations(hosts, 2) if is_thorough else some
-    pairs = [pair for pair in every if len({*map(groups.find, pair)}) == 1]
+    pairs = [
+        pair
+        for pair in every
+        if len({*map(groups.find, pair)}) == 1 and not may_change_path(network, setup, *pair)
+    ]
     for source, target in pairs[:_MAX_PAIRS]:
         if source not in found and (reason := check_reach(network, source, target)):
             found[source] = (source, target, reason)
@@ -98,78 +105,83 @@ def separate_parts(network: Network) -> list[tuple[str, ...]]:
     return [tuple(names) for names in parts.values()]
 
 
-def repair(network: Network, needed: Iterable[tuple[str, str]] = ()) -> list[Edit] | None:
+def repair(
+    network: Network,
+    needed: Iterable[tuple[str, str]] = (),
+    *,
+    addressing: Addressing = BY_WRITTEN,
+) -> list[Edit] | None:
     """Return what makes all hosts of a network reach each other.
 
     Args:
-        network: the network.
+        network: the network, as it is written.
         needed: hosts that have to reach each other in any case, as a flow's do; others may be
             cut off, such as one without a link.
+        addressing: what addresses and routes are assigned automatically, which need no edit.
 
     Returns:
-        The edits; None where none would help: addresses are IPv6 or translated, or no links
-        lead there.
+        The edits; None where none would help: addresses are translated, or no links lead there.
     """
     if not is_plain(network):
         return None
-    segments = segments_of(network)
-    if len(segments) > _MAX_SEGMENTS:
+    domains = broadcast_domains(network)
+    if len(domains) > _MAX_SEGMENTS:
         return None
-    edits = list(_forwarding(network, segments))
-    network = _with_forwarding(network, {str(edit.path[1]) for edit in edits})
-    more, network = with_addresses(network, segments)
-    edits += more
-    more, network = with_routes(network, segments)
-    edits += more
-    if any(problems(network)) or unreached(network, is_thorough=True):
+    edits = list(_forwarding(network, domains))
+    forwarding = _with_forwarding(network, {str(edit.path[1]) for edit in edits})
+    known = complete(_without_conflicts(forwarding, domains))
+    repaired = complete(_without_lost_routes(known))
+    if addressing.addresses != NONE:
+        repaired = _where_written(forwarding, repaired)
+    edits += differences(forwarding, repaired)
+    reached = complete(repaired, addressing)
+    if any(problems(reached)) or unreached(reached, is_thorough=True):
         return None
-    return None if any(check_reach(network, *pair) for pair in needed) else edits
+    return None if any(check_reach(reached, *pair) for pair in needed) else edits
+
+
+def _where_written(written: Network, other: Network) -> Network:
+    """Return a network with the addresses and routes of another one where it has any."""
+    hosts = []
+    for old, new in zip(written.hosts, other.hosts, strict=True):
+        targets = {route.to for route in old.routes}
+        routes = tuple(route for route in new.routes if route.to in targets)
+        address = None if old.address is None else new.address
+        hosts.append(replace(old, address=address, routes=routes))
+    links = [
+        replace(
+            old,
+            a_address=None if old.a_address is None else new.a_address,
+            b_address=None if old.b_address is None else new.b_address,
+        )
+        for old, new in zip(written.links, other.links, strict=True)
+    ]
+    return replace(written, hosts=tuple(hosts), links=tuple(links))
 
 
 def is_plain(network: Network) -> bool:
-    """Return whether all addresses are IPv4, and none translated, tunnelled, bonded or in VLANs."""
-    given = [address for pair in network.addresses() for address in pair if address]
-    given += [host.address for host in network.hosts if host.address]
+    """Return whether no address is translated, tunnelled, bonded, in a VLAN or by SLAAC."""
     if vlans_of(network) or network.tunnels or network.bonds or network.slaac_subnets():
         return False
-    return not any(":" in one for one in given) and not any(host.nat for host in network.hosts)
+    return not any(host.nat for host in network.hosts)
 
 
-def segments_of(network: Network) -> list[list[End]]:
-    """Return the interfaces of hosts that hear each other's frames, together."""
-    hosts = {host.name for host in network.hosts}
-    switches = {switch.name for switch in network.switches}
-    groups = Groups([*switches, *(str(index) for index in range(len(network.links)))])
-    for index, link in enumerate(network.links):
-        for node in {link.a, link.b} & switches:
-            groups.join(node, str(index))
-    found: dict[str, list[End]] = {}
-    for index, link in enumerate(network.links):
-        ends = found.setdefault(groups.find(str(index)), [])
-        ends += [
-            End(node, index, is_first)
-            for node, is_first in ((link.a, True), (link.b, False))
-            if node in hosts
-        ]
-    return [ends for ends in found.values() if ends]
-
-
-def _forwarding(network: Network, segments: Sequence[Sequence[End]]) -> Iterator[Edit]:
-    """Find hosts between segments that no router joins."""
+def _forwarding(network: Network, domains: Sequence[Domain]) -> Iterator[Edit]:
+    """Find hosts between broadcast domains that no router joins."""
     hosts = {host.name: host for host in network.hosts}
-    groups = Groups([str(index) for index in range(len(segments))])
-    places: dict[str, list[str]] = {}
-    for index, ends in enumerate(segments):
+    groups = Groups()
+    numbers: dict[str, list[str]] = {}
+    for index, ends in enumerate(domains):
         for end in ends:
-            places.setdefault(end.host, []).append(str(index))
-    for name, where in places.items():
+            numbers.setdefault(end.host, []).append(str(index))
+    for name, own in numbers.items():
         if hosts[name].forwards:
-            for one in where[1:]:
-                groups.join(where[0], one)
-    for name, where in places.items():
-        if not hosts[name].forwards and len({groups.find(one) for one in where}) > 1:
-            for one in where[1:]:
-                groups.join(where[0], one)
+            for number in own[1:]:
+                groups.join(own[0], number)
+    for name, own in numbers.items():
+        if not hosts[name].forwards and len(set(map(groups.find, own))) > 1:
+            for number in own[1:]:
+                groups.join(own[0], number)
             yield Edit(("hosts", name, "forwards"), "yes", f"{name} forwards, as a router does")
 
 
@@ -180,229 +192,88 @@ def _with_forwarding(network: Network, names: set[str]) -> Network:
     return replace(network, hosts=hosts)
 
 
-def _nothing_is_fixed(host: str, value: str) -> bool:
-    del host, value
-    return False
-
-
-def with_addresses(
-    network: Network,
-    segments: Sequence[Sequence[End]],
-    *,
-    is_fixed: IsFixed = _nothing_is_fixed,
-    taken: Iterable[Ipv4] = (),
-) -> tuple[list[Edit], Network]:
-    """Give each segment a network of its own, and each of its interfaces an address in it.
-
-    Args:
-        network: the network.
-        segments: its segments, or some of them.
-        is_fixed: which addresses stay as they are.
-        taken: networks that no segment gets.
-    """
-    edits: list[Edit] = []
-    subnets = _subnets(network, segments, is_fixed=is_fixed, taken=taken)
-    for ends, subnet in zip(segments, subnets, strict=True):
-        used = {one.ip for end in ends if (one := _given(network, end)) and one.network == subnet}
-        for end in ends:
-            old = _given(network, end)
-            if old is not None and (old.network == subnet or is_fixed(end.host, str(old))):
-                continue
-            host = next(one for one in network.hosts if one.name == end.host)
-            ip = _free(subnet, used, old=old, is_router=host.forwards)
-            if ip is not None:
-                used.add(ip)
-                edit, network = _with_address(network, host, end, f"{ip}/{subnet.prefixlen}")
-                edits.append(edit)
-    return edits, network
-
-
-def _given(network: Network, end: End) -> ipaddress.IPv4Interface | None:
-    text = network.addresses()[end.link][0 if end.is_first else 1]
-    return None if text is None else ipaddress.IPv4Interface(text)
+def _without_conflicts(network: Network, domains: Sequence[Domain]) -> Network:
+    """Return a network without addresses that are not of the subnets of their domains."""
+    written = {end: ipaddress.ip_interface(text) for end, text in written_at(network).items()}
+    subnets = _subnets(domains, written)
+    wrong = {
+        end
+        for ends, subnet in zip(domains, subnets, strict=True)
+        for end in ends
+        if (own := written.get(end)) is not None and own.network != subnet
+    }
+    links = tuple(
+        replace(
+            link,
+            a_address=None if Attachment(link.a, index, True) in wrong else link.a_address,
+            b_address=None if Attachment(link.b, index, False) in wrong else link.b_address,
+        )
+        for index, link in enumerate(network.links)
+    )
+    # Whose first interface has the host's own address.
+    of_hosts = {end.host for end in wrong if network.links[end.link] == links[end.link]}
+    hosts = tuple(
+        replace(host, address=None) if host.name in of_hosts else host for host in network.hosts
+    )
+    return replace(network, hosts=hosts, links=links)
 
 
 def _subnets(
-    network: Network,
-    segments: Sequence[Sequence[End]],
-    *,
-    is_fixed: IsFixed,
-    taken: Iterable[Ipv4],
-) -> list[Ipv4]:
-    """Return the network of each segment: the one that most of it has, if it is no other's."""
-    own: list[Ipv4 | None] = []
-    fixed: set[int] = set()
-    for index, ends in enumerate(segments):
-        given = [(end.host, one) for end in ends if (one := _given(network, end)) is not None]
-        if stays := [one for one in given if is_fixed(one[0], str(one[1]))]:
-            fixed.add(index)
-        nets = [one.network for _, one in stays or given]
-        own.append(Counter(nets).most_common(1)[0][0] if nets else None)
+    domains: Sequence[Domain], written: Mapping[Attachment, Interface]
+) -> list[Subnet | None]:
+    """Return the subnet of each domain: the one that most of it has, if it is no other's."""
+    own: list[Subnet | None] = []
+    for ends in domains:
+        networks = [written[end].network for end in ends if end in written]
+        own.append(Counter(networks).most_common(1)[0][0] if networks else None)
     clashing: set[int] = set()
     for (first, a), (second, b) in combinations(enumerate(own), 2):
         if a and b and a.overlaps(b):
             # A wide network was hardly meant; of two narrow ones the later goes.
-            both = a.prefixlen < 24 or second in fixed
+            both = a.prefixlen < _NARROW[a.version]
             clashing |= {first, second} if both else {second}
-    clashing -= fixed
-    kept = [None if index in clashing else subnet for index, subnet in enumerate(own)]
-    taken = [*taken, *(subnet for subnet in kept if subnet is not None)]
-    found = []
-    for subnet in kept:
-        fresh = subnet or next(
-            one for one in _pool() if not any(one.overlaps(two) for two in taken)
-        )
-        taken.append(fresh)
-        found.append(fresh)
-    return found
+    return [None if index in clashing else subnet for index, subnet in enumerate(own)]
 
 
-def _with_address(network: Network, host: Host, end: End, text: str) -> tuple[Edit, Network]:
-    """Return a network in which an interface has an address, and how a study declares it."""
-    link = network.links[end.link]
-    words = f"{end.host} has the address {text} towards {link.b if end.is_first else link.a}"
-    is_first = not any(end.host in (one.a, one.b) for one in network.links[: end.link])
-    written = link.a_address if end.is_first else link.b_address
-    if is_first and written is None:
-        hosts = (replace(host, address=text) if one is host else one for one in network.hosts)
-        edit = Edit(("hosts", end.host, "address"), text, words)
-        return edit, replace(network, hosts=tuple(hosts))
-    change = {"a_address" if end.is_first else "b_address": text}
-    links = list(network.links)
-    links[end.link] = replace(link, **change)  # type: ignore[arg-type]
-    edit = Edit(("links", end.link, 2, "addresses", end.host), text, words)
-    return edit, replace(network, links=tuple(links))
-
-
-def _pool() -> Iterator[Ipv4]:
-    """Yield networks of 254 hosts among the private addresses of RFC 1918."""
-    for second in range(256):
-        for third in range(1 if second == 0 else 0, 256):
-            yield ipaddress.IPv4Network(f"10.{second}.{third}.0/24")
-    for wide in ("172.16.0.0/12", "192.168.0.0/16"):
-        yield from ipaddress.IPv4Network(wide).subnets(new_prefix=24)
-
-
-def _free(
-    subnet: Ipv4,
-    used: set[ipaddress.IPv4Address],
-    *,
-    old: ipaddress.IPv4Interface | None,
-    is_router: bool,
-) -> ipaddress.IPv4Address | None:
-    """Return a free address: of a router from the end, of a host with its old last byte."""
-    if subnet.prefixlen >= 24:
-        every = list(subnet.hosts())
-    else:
-        every = [subnet.network_address + number for number in range(1, 1000)]
-    if is_router:
-        every.reverse()
-    elif old is not None:
-        kept = subnet.network_address + (int(old.ip) & 0xFF)
-        if kept in every:
-            every.insert(0, kept)
-    return next((one for one in every if one not in used), None)
-
-
-def with_routes(
-    network: Network,
-    segments: Sequence[Sequence[End]],
-    *,
-    is_fixed: IsFixed = _nothing_is_fixed,
-) -> tuple[list[Edit], Network]:
-    """Give hosts a default route, and routers a route to each segment that they are not on.
-
-    Args:
-        network: the network, with addresses.
-        segments: its segments, or some of them.
-        is_fixed: which routes stay as they are.
-    """
-    addresses = network.addresses()
-    hosts = {host.name: host for host in network.hosts}
-    at: dict[str, dict[int, ipaddress.IPv4Interface]] = {}
-    for index, ends in enumerate(segments):
-        for end in ends:
-            text = addresses[end.link][0 if end.is_first else 1]
-            if text is not None:
-                at.setdefault(end.host, {}).setdefault(index, ipaddress.IPv4Interface(text))
-    # A network with only routers has no traffic.
-    wanted = {
-        index
-        for index, ends in enumerate(segments)
-        if any(not hosts[end.host].forwards for end in ends)
-    }
-    edits: list[Edit] = []
-    now = dict(hosts)
-    for name, own in at.items():
-        host = hosts[name]
-        hops = _next_hops(name, own, at, hosts)
-        next_hops = {segment: via for segment, via in hops.items() if segment in wanted}
-        missing: dict[str, str] = {}
-        for segment, via in next_hops.items():
-            target = next(iter(one.network for one in _on(segment, at)), None)
-            if target is None or segment in own or not _lacks(network, name, target):
-                continue
-            missing[str(target)] = via
-        if not missing:
-            continue
-        only = set(next_hops.values())
-        has_default = any(route.to == "default" for route in host.routes)
-        if len(only) == 1 and not has_default:
-            missing = {"default": next(iter(only))}
-        fixed = {route.to for route in host.routes if is_fixed(name, f"{route.to} {route.via}")}
-        missing = {to: via for to, via in missing.items() if to not in fixed}
-        kept = [route for route in host.routes if route.to not in missing]
-        now[name] = replace(
-            host, routes=(*kept, *(Route(to=to, via=via) for to, via in missing.items()))
-        )
-        edits += [
-            Edit(("hosts", name, "routes", to), via, f"{name} has a route to {to} via {via}")
-            for to, via in missing.items()
-        ]
-    return edits, replace(network, hosts=tuple(now[one.name] for one in network.hosts))
-
-
-def _on(
-    segment: int, at: Mapping[str, Mapping[int, ipaddress.IPv4Interface]]
-) -> Iterator[ipaddress.IPv4Interface]:
-    return (own[segment] for own in at.values() if segment in own)
-
-
-def _next_hops(
-    name: str,
-    own: Mapping[int, ipaddress.IPv4Interface],
-    at: Mapping[str, Mapping[int, ipaddress.IPv4Interface]],
-    hosts: Mapping[str, Host],
-) -> dict[int, str]:
-    """Return by which neighbour's address a shortest path leads to each other segment."""
-    routers = [other for other in at if hosts[other].forwards and other != name]
-    found: dict[int, str] = {}
-    waiting: list[tuple[int, str | None]] = [(segment, None) for segment in own]
-    seen = set(own)
-    passed: set[str] = set()
-    for segment, via in waiting:
-        for router in routers:
-            if router in passed or segment not in at[router]:
-                continue
-            passed.add(router)
-            hop = via or str(at[router][segment].ip)
-            for onward in at[router]:
-                if onward not in seen:
-                    seen.add(onward)
-                    found[onward] = hop
-                    waiting.append((onward, hop))
-    return found
-
-
-def _lacks(network: Network, name: str, target: Ipv4) -> bool:
-    """Return whether a host has no way, or one that ends nowhere, to a segment."""
-    host = next(one for one in network.hosts if one.name == name)
-    covering = [
-        route
-        for route in host.routes
-        if route.to == "default" or target.subnet_of(ipaddress.IPv4Network(route.to))
-    ]
-    if not covering:
-        return True
+def _without_lost_routes(network: Network) -> Network:
+    """Return a network, which has addresses, without routes to routers that do not exist."""
     known = {text.partition("/")[0] for pair in network.addresses() for text in pair if text}
-    return not any(route.via in known for route in covering)
+    hosts = tuple(
+        replace(host, routes=tuple(route for route in host.routes if route.via in known))
+        for host in network.hosts
+    )
+    return replace(network, hosts=hosts)
+
+
+def differences(before: Network, after: Network) -> Iterator[Edit]:
+    """Yield what to set in a study so that one network's addresses and routes become another's."""
+    for old, new in zip(before.hosts, after.hosts, strict=True):
+        if new.address is not None and new.address != old.address:
+            text = f"{new.name} has the address {new.address}"
+            yield Edit(("hosts", new.name, "address"), new.address, text)
+    for index, (was, now) in enumerate(zip(before.links, after.links, strict=True)):
+        yield from _end_difference(index, now.a, now.b, was.a_address, now.a_address)
+        yield from _end_difference(index, now.b, now.a, was.b_address, now.b_address)
+    for old, new in zip(before.hosts, after.hosts, strict=True):
+        yield from _route_differences(old, new)
+
+
+def _end_difference(
+    index: int, node: str, peer: str, before: str | None, after: str | None
+) -> Iterator[Edit]:
+    if before != after:
+        has = "no address of its own" if after is None else f"the address {after}"
+        text = f"{node} has {has} towards {peer}"
+        yield Edit(("links", index, 2, "addresses", node), after, text)
+
+
+def _route_differences(before: Host, after: Host) -> Iterator[Edit]:
+    had = {route.to: route.via for route in before.routes}
+    has = {route.to: route.via for route in after.routes}
+    for to, via in has.items():
+        if had.get(to) != via:
+            text = f"{after.name} has a route to {to} via {via}"
+            yield Edit(("hosts", after.name, "routes", to), via, text)
+    for to in [to for to in had if to not in has]:
+        text = f"{after.name} has no route to {to} any more"
+        yield Edit(("hosts", after.name, "routes", to), None, text)

@@ -22,10 +22,12 @@ from longfat.model.network import (
     Network,
     Tunnel,
 )
+from longfat.model.network.addressing import Addressing
 from longfat.model.probes import PROBES
 from longfat.model.traffic import FLOWS
 from longfat.study.drawing import COLOURS, Group, Note
 from longfat.study.expand import Settings
+from longfat.study.published import MAX_RUNS, MAX_YEAR, MIN_YEAR, SourceSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -67,7 +69,7 @@ def study_schema() -> dict[str, Any]:
                     {"type": "array", "items": {"anyOf": [mapping_of(LINE), TEXT]}},
                     "what is expected of the results: a sentence with an expression",
                 ),
-                "published": described(mapping_of(_ANYTHING), "what others measured"),
+                "published": described(_published(), "what others measured"),
                 "layout": described(
                     mapping_of({"type": "array", "items": {"type": "number"}}),
                     "positions of the nodes in a drawing, in pixels",
@@ -83,7 +85,7 @@ def study_schema() -> dict[str, Any]:
                 "case_title": described(TEXT, "what tables call a case of the grid"),
                 "figures": described(
                     {"type": "array", "items": mapping_of(_ANYTHING)},
-                    "figures of a grid",
+                    "figures of the results",
                 ),
             },
             required=("title",),
@@ -100,6 +102,23 @@ def plain_fields(cls: type) -> dict[str, Any]:
             "description": field.about.help,
         }
         for field in fields_of(cls).values()
+    }
+
+
+def _published() -> dict[str, Any]:
+    required = [field.key for field in fields_of(SourceSummary).values() if field.is_required]
+    runs = {"type": "array", "items": LINE, "minItems": 2, "maxItems": MAX_RUNS}
+    summary = object_of(plain_fields(SourceSummary), required=required)
+    figures = mapping_of({"anyOf": [LINE, runs, summary]})
+    texts = ("source", "authors", "address", "place")
+    about = {
+        **dict.fromkeys(texts, TEXT),
+        "year": {"type": "integer", "minimum": MIN_YEAR, "maximum": MAX_YEAR},
+        "explained": mapping_of(TEXT),
+    }
+    return {
+        **object_of(about, required=("source",)),
+        "additionalProperties": figures,
     }
 
 
@@ -184,12 +203,18 @@ def _network() -> dict[str, Any]:
         "addresses": described(mapping_of(TEXT), "by end, the address in the tunnel"),
         "endpoints": described(mapping_of(TEXT), "by end, the outer address"),
     }
+    hosts = {
+        "anyOf": [
+            {"type": "array", "items": TEXT},
+            mapping_of({"anyOf": [TEXT, object_of(host), _ABSENT]}),
+        ]
+    }
     return object_of(
         {
             "hosts": described(
-                mapping_of({"anyOf": [TEXT, object_of(host), _ABSENT]}),
-                "hosts with the addresses of their first interfaces",
+                hosts, "hosts, as a list of names or with the addresses of their first interfaces"
             ),
+            "routers": described(hosts, "hosts that forward, likewise"),
             "switches": described({"type": "array", "items": TEXT}, "learning bridges"),
             "bonds": {
                 "type": "array",
@@ -228,6 +253,7 @@ def _network() -> dict[str, Any]:
                 "set-up lines that belong to the network, each with its node",
             ),
             **_fields(fields_of(Network).values()),
+            **_fields(fields_of(Addressing).values()),
             "links": {
                 "type": "array",
                 "items": {
@@ -238,7 +264,6 @@ def _network() -> dict[str, Any]:
                 },
             },
         },
-        required=("hosts",),
     )
 
 

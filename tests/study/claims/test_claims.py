@@ -188,6 +188,25 @@ def test_what_is_refused(expression: str, column: int, message: str, tmp_path: P
     assert (place.line, place.column, place.field) == (6, column, "claims[0]")
 
 
+def test_a_claim_over_seeds(tmp_path: Path) -> None:
+    file = tmp_path / "study.yaml"
+    seeds = STUDY.replace("red: }", "red: {seeds: 3}}")
+    file.write_text(f"{seeds}  - red.rtt.avg < 40ms  over  seeds\n  - red.rtt.avg < 40ms\n")
+    over, each = read_study(file).claims
+    assert (over.over_seeds, each.over_seeds) == (True, False)
+    assert over.expression == "red.rtt.avg < 40ms over seeds"
+    assert over.holds(RESULTS)
+    file.write_text(f"{seeds}  - red.rtt.avg < drop-tail.rtt.avg over seeds\n")
+    with pytest.raises(InputError) as caught:
+        read_study(file)
+    assert caught.value.message == (
+        "the claim is over seeds, and the case 'drop-tail' is run with one: give the study or "
+        "the case `seeds`, such as `seeds: 5`"
+    )
+    assert caught.value.place is not None
+    assert caught.value.place.line == 6
+
+
 def test_a_claim_has_a_text_or_is_its_own(tmp_path: Path) -> None:
     found = claims(
         "  - RED holds the delay down: red.rtt.avg <   40ms\n  - red.rtt.avg <   40ms\n", tmp_path
@@ -229,7 +248,7 @@ def test_the_list_of_claims(
         assert caught.value.message == message
 
 
-def test_a_missing_result_is_told_of(tmp_path: Path) -> None:
+def test_a_missing_result_is_reported(tmp_path: Path) -> None:
     found = claim("red.rtt.max > 1ms", tmp_path)
     with pytest.raises(InputError) as caught:
         found.holds(RESULTS)

@@ -134,7 +134,7 @@ def test_what_does_not_hold_or_has_no_value(study: Study, expression: str) -> No
     assert not holds(formula(expression, study), results(study))
 
 
-def test_where_it_does_not_hold_is_told(study: Study, tmp_path: Path) -> None:
+def test_where_it_does_not_hold_is_reported(study: Study, tmp_path: Path) -> None:
     found = claim("all(bulk.receiver[cc = bbr] < 1.5 * bulk.receiver[cc = cubic])", tmp_path)
     tally = found.over[0].tally(results(study))
     assert (tally.holding, tally.count) == (4, 8)

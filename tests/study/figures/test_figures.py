@@ -119,7 +119,11 @@ def test_a_curve_over_multiples(tmp_path: Path) -> None:
 
 
 WRONG = [
-    ("over: rtt, by: n", "", "a figure shows one of lines, points, heat, cdf, and here is none"),
+    (
+        "over: rtt, by: n",
+        "",
+        "a figure shows one of lines, points, heat, cdf, bars, time, and here is none",
+    ),
     ("lines: rtt.avg, heat: rtt.avg", "", "and here is lines and heat"),
     ("lines: rtt.avg, by: n", "", "the figure has no 'over', which lines need"),
     ("lines: rtt.avg, over: rtt, up: n", ".up", "unknown field 'up'"),
@@ -188,11 +192,87 @@ def test_what_is_refused(tmp_path: Path, fields: str, field: str, message: str) 
         assert where.endswith(f": figures[0]{field}")
 
 
-def test_a_study_without_a_grid_has_no_figures(tmp_path: Path) -> None:
-    text = "title: x\nnetwork: {hosts: {h1: 10.0.0.1/8}}\nfigures: []\n"
-    where, said = error(text, tmp_path)
-    assert where == "3:10: figures"
-    assert said == "figures belongs to a grid, and the study has no field grid"
+PLAIN = """\
+title: x
+network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2]]}
+flows: {bulk: {iperf3: h1 -> h2}, rtt: {ping: h1 -> h2}}
+probes: {queue: {of: h1-eth0}}
+cases:
+  fifo: {title: drop tail}
+  red: {title: RED}
+  idle: {title: no transfer, flows: {bulk: }}
+figures:
+"""
+"""Nine lines: a figure stands in line 10."""
+
+
+def plain_figure(fields: str, folder: Path) -> FigureSpec:
+    (spec,) = read(f"{PLAIN}  - A figure: {{{fields}}}\n", folder).figures
+    return spec
+
+
+def names_of(spec: FigureSpec) -> list[str]:
+    return [spec.rows.cases[row] for row in spec.at]
+
+
+def test_bars_are_of_the_cases_of_a_study_without_a_grid(tmp_path: Path) -> None:
+    spec = plain_figure("bars: bulk.receiver, marks: {x: {line: 100mbit}}", tmp_path)
+    assert (spec.kind, spec.shown[0].unit) == (FigureKind.BARS, Unit.BPS)
+    assert spec.over is not None
+    assert spec.over.parameter == "case"
+    assert names_of(spec) == ["fifo", "red"]  # the third has no transfer
+    both = plain_figure("bars: {goodput: bulk.receiver, RTT: rtt.avg}", tmp_path)
+    assert [(one.label, one.unit) for one in both.shown] == [
+        ("goodput", Unit.BPS),
+        ("RTT", Unit.SECONDS),
+    ]
+    assert names_of(both) == ["fifo", "red", "idle"]
+
+
+def test_a_figure_chooses_orders_and_labels_cases(tmp_path: Path) -> None:
+    spec = plain_figure("bars: rtt.avg, cases: {red: early, fifo: late}", tmp_path)
+    assert names_of(spec) == ["red", "fifo"]
+    assert [row.settings["case"].text for row in spec.rows.grid] == ["early", "late"]
+    spec = plain_figure("bars: rtt.avg, cases: [red, idle]", tmp_path)
+    assert [row.settings["case"].text for row in spec.rows.grid] == ["RED", "no transfer"]
+    spec = plain_figure("cdf: rtt.replies, by: case, where: case != idle", tmp_path)
+    assert (names_of(spec), spec.by) == (["fifo", "red"], ("case",))
+
+
+def test_lines_over_time_have_a_multiple_for_each_case(tmp_path: Path) -> None:
+    spec = plain_figure("time: queue.backlogs, range: {x: [1s, 5s]}", tmp_path)
+    assert (spec.kind, spec.each, spec.by) == (FigureKind.TIME, ("case",), ())
+    assert spec.ranges == {"x": (1.0, 5.0)}
+    assert plain_figure("time: bulk.cwnds, by: case", tmp_path).each == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "message"),
+    [
+        ("bars: rtt.avg, cases: [rde]", ".cases", "there is no case 'rde'; did you mean 'red'?"),
+        ("bars: rtt.avg, cases: {red: x, fifo: x}", ".cases", "two cases have the same label"),
+        ("bars: rtt.avg, cases: []", ".cases", "there is at least one"),
+        ("bars: {a: rtt.average}", ".bars.a", "there is no metric of 'rtt' called 'average'"),
+        ("time: rtt.avg", ".time", "lines over time are of what a run has many of: "),
+        ("time: {a: rtt.replies, b: queue.backlogs}", ".time", "have one unit"),
+        ("bars: rtt.avg, marks: {x: {line: 1mbit}}", ".marks.x.line", "the axis shows a time"),
+    ],
+)
+def test_errors_of_figures_of_cases(tmp_path: Path, fields: str, field: str, message: str) -> None:
+    where, said = error(f"{PLAIN}  - {{{fields}}}\n", tmp_path)
+    assert message in said
+    assert where.startswith("10:")
+    assert where.endswith(f": figures[0]{field}")
+
+
+def test_bars_of_a_grid_are_over_a_parameter(tmp_path: Path) -> None:
+    spec = figure(
+        "bars: bulk.receiver, over: aqm, each: [rtt, n], median: [buffer, loss]", tmp_path
+    )
+    assert spec.over is not None
+    assert spec.over.parameter == "aqm"
+    _, said = error(f"{STUDY}  - {{bars: bulk.receiver}}\n", tmp_path)
+    assert "no 'over'" in said
 
 
 def test_a_derived_value_may_be_used_by_a_figure_or_a_claim_alone(tmp_path: Path) -> None:

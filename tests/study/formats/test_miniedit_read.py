@@ -46,6 +46,7 @@ def test_a_drawing() -> None:
             Link(a="h2", b="s1", a_to_b=near, b_to_a=near),
             Link(a="s2", b="h3"),
         ),
+        shared_kernel=True,
     )
     # Interfaces are numbered in the order of the links.
     assert drawn.network.interfaces()[0] == ("s1-eth1", "s2-eth1")
@@ -59,7 +60,7 @@ def test_a_drawing() -> None:
     )
 
 
-def test_what_cannot_be_carried_is_told() -> None:
+def test_what_cannot_be_carried_is_reported() -> None:
     drawn, warnings = read_miniedit(DATA / "everything.mn")
     reported = {tuple(text.split(": ", 1)) for text in warnings}
     for who, what in [

@@ -76,7 +76,7 @@ def test_what_is_no_network(text: str, message: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("h1.cmd('tc qdisc add dev h1-eth0 root fq')", None),
         ("h1.cmd('iperf -s &')", "line 10: h1: `iperf -s &` is left out: a study has flows"),
@@ -118,9 +118,9 @@ def test_what_is_no_network(text: str, message: str, tmp_path: Path) -> None:
         ("h1.cmd('ping \\x1b[31m')", "line 10: h1: `ping \\x1b[31m` is left out"),
     ],
 )  # fmt: skip
-def test_what_is_left_out_is_told(lines: str, told: str | None, tmp_path: Path) -> None:
+def test_what_is_left_out_is_reported(lines: str, message: str | None, tmp_path: Path) -> None:
     found, warnings = read(NET + lines, tmp_path)
     assert len(found.network.hosts) >= 2
-    assert bool(warnings) == (told is not None)
-    if told is not None:
-        assert any(told in text for text in warnings), warnings
+    assert bool(warnings) == (message is not None)
+    if message is not None:
+        assert any(message in text for text in warnings), warnings

@@ -11,6 +11,7 @@ import pytest
 from longfat.errors import HostError, InputError
 from longfat.study.formats.mininet import MininetNetwork, machine, read_mininet
 from longfat.study.formats.open import open_network
+from tests.caches import share_toolset
 from tests.paths import TESTS
 from tests.study.formats.mininet_scripts import NET
 from tests.study.formats.mininet_scripts import read as read_here
@@ -159,6 +160,7 @@ def test_a_script_that_waits_when_its_network_is_there(tmp_path: Path) -> None:
 
 
 def test_without_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    share_toolset(tmp_path / "cache")
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "cache"))
     with pytest.raises(HostError, match="no kernel is built") as caught:
         read(NET, tmp_path)

@@ -128,7 +128,7 @@ def test_a_layout_of_nodes_that_are_there(study: Path) -> None:
     assert open_network(study, case="b").layout == {"h1": (1, 2), "h3": (3, 4)}
 
 
-def test_what_is_wrong_in_one_case_is_told(study: Path) -> None:
+def test_what_is_wrong_in_one_case_is_reported(study: Path) -> None:
     file = study / "study.yaml"
     file.write_text(STUDY.replace("{h2: own}", "{h9: own}"))
     with pytest.raises(InputError, match="there is no host 'h9'"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,14 @@ from longfat.model.network import (
     Route,
     Switch,
 )
+from longfat.model.network.addressing import complete
 from longfat.model.probes import Capture, Probe, Queue, Rate, Tcp
 from longfat.model.traffic import Flow, Iperf3, Ping
 from longfat.model.units import parse_fraction, parse_rate_bps, parse_size_bytes, parse_time_s
 from longfat.study import read_study
 from longfat.study.drawing import Drawing, Group, Note
 from longfat.study.formats.write import study_text
+from longfat.study.read import parse_study
 from tests.paths import REPOSITORY
 
 
@@ -83,7 +86,7 @@ title: Readable
 kernel: '6.12'
 
 network:
-  hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
+  hosts: [h1, h2]
   switches: [s1]
   links:
     - [h1, s1, {mtu: 9000}]
@@ -102,6 +105,59 @@ probes:
   queue: {of: s1-eth2, every: 10ms}
 """
     )
+
+
+def test_what_comes_by_itself_is_not_written(tmp_path: Path) -> None:
+    hosts = (
+        *(Host(name=name, address=None) for name in ("h1", "h2")),
+        *(Host(name=name, address=None, forwards=True) for name in ("r1", "r2")),
+    )
+    links = (Link(a="h1", b="r1"), Link(a="r1", b="r2"), Link(a="r2", b="h2"))
+    network = complete(Network(hosts=hosts, switches=(), links=links))
+    case = Case(kernel="6.1", network=network)
+    assert (
+        study_text(title="x", case=case)
+        == """\
+title: x
+kernel: '6.1'
+
+network:
+  hosts: [h1, h2]
+  routers: [r1, r2]
+  links: [[h1, r1], [r1, r2], [r2, h2]]
+"""
+    )
+    assert back(case, tmp_path) == case
+    by_hand = replace(network, hosts=tuple(replace(host, routes=()) for host in network.hosts))
+    case = replace(case, network=by_hand)
+    assert "addresses: none" in study_text(title="x", case=case)
+    assert back(case, tmp_path) == case
+
+
+@pytest.mark.parametrize(
+    ("hosts", "written"),
+    [
+        ("[h1, h2]\n  routers: [r1, r2]", "  hosts: [h1, h2]\n  routers: [r1, r2]\n"),
+        (
+            "{h1: {timer_latency: 50us}, h2: }\n  routers: {r1: {timer_latency: 50us}, r2: }",
+            "  hosts:\n    h1: {timer_latency: 50us}\n    h2:\n"
+            "  routers:\n    r1: {timer_latency: 50us}\n    r2:\n",
+        ),
+        # A router before a host keeps its place: addresses are in the order of the nodes.
+        (
+            "{r1: {forwards: yes}, h1: , h2: , r2: {forwards: yes}}",
+            "  hosts:\n    r1: {forwards: yes}\n    h1:\n    h2:\n    r2: {forwards: yes}\n",
+        ),
+    ],
+)
+def test_hosts_and_routers_are_lists_where_only_names_are_written(
+    hosts: str, written: str, tmp_path: Path
+) -> None:
+    links = "  links: [[h1, r1], [r1, r2], [r2, h2]]"
+    read = parse_study(f"title: x\nnetwork:\n  hosts: {hosts}\n{links}\n", name="x")
+    case = read.cases["default"].case
+    assert f"network:\n{written}{links}\n" in study_text(title="x", case=case)
+    assert back(case, tmp_path) == case
 
 
 PLACES = st.dictionaries(
@@ -265,6 +321,8 @@ def networks(draw: st.DrawFn) -> Network:
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     network = draw(networks())
+    if draw(st.booleans()):
+        network = complete(network)
     hosts = [host.name for host in network.hosts]
     source, target = hosts[:2]
     iperf3 = Iperf3(

@@ -100,7 +100,7 @@ def test_the_study_is_right(tmp_path: Path) -> None:
         ("h1: 10.0.0.1/8", "h$<flows>: 10.0.0.1/8", "9:11: network.hosts.h$<flows>", "is a name"),
     ],
 )
-def test_it_is_told_where(tmp_path: Path, old: str, new: str, place: str, message: str) -> None:
+def test_it_is_reported_where(tmp_path: Path, old: str, new: str, place: str, message: str) -> None:
     assert STUDY.count(old) == 1
     where, said = error(STUDY.replace(old, new), tmp_path)
     assert message in said
@@ -130,7 +130,7 @@ def test_a_value_that_is_wrong_in_one_case_only(tmp_path: Path) -> None:
     assert "in the case 'cubic-10ms-flows8', with flows: 8: '1s / (9 - flows - 1)' has no" in said
 
 
-def test_ten_million_cases_are_told_of_at_once(tmp_path: Path) -> None:
+def test_ten_million_cases_are_reported_at_once(tmp_path: Path) -> None:
     many = ", ".join(str(i) for i in range(50))
     text = STUDY.replace("rtt: [10ms", f"n: [{many}]\n  m2: [{many}]\n  k2: [{many}]\n  rtt: [10ms")
     _, said = error(text, tmp_path)
@@ -165,7 +165,7 @@ PIECES = (
 )
 
 
-def test_a_broken_grid_is_told_of_without_a_traceback() -> None:
+def test_a_broken_grid_is_reported_without_a_traceback() -> None:
     draw = random.Random(6)
     told = 0
     for _ in range(400):

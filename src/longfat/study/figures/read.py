@@ -1,20 +1,22 @@
-"""The field `figures`: the figures of a study's grid.
+"""The field `figures`: the figures of a study's results.
 
     figures:
       - Utilisation: {lines: bulk.receiver / rate, over: buffer, by: flows, each: rtt, log: x}
       - Goodput: {heat: bulk.receiver / rate, over: rtt, up: loss, each: cc}
       - Delay against goodput: {points: rtt.avg, against: bulk.receiver, by: aqm}
       - RTT: {cdf: rtt.replies, by: aqm}
+      - Goodput: {bars: bulk.receiver, marks: {x: {line rate: 100mbit}}}
+      - Queue: {time: queue.backlogs, cases: [drop-tail, red]}
 
 All names, dimensions and parameters are checked when the study is read, and that no case is
 drawn over another: a parameter that varies is in `over`, `up`, `by`, `each` or `median`, or
-`where` picks one of its values.
+`where` picks one of its values. In a study without a grid the one parameter is `case`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,11 +27,12 @@ from longfat.model.metric import Metric, Unit
 from longfat.model.units import parse_literal
 from longfat.study.claims.aggregates import unit_of
 from longfat.study.claims.compiler import build_condition, build_term
-from longfat.study.claims.rows import Indices, Rows, RowScope, Table
+from longfat.study.claims.rows import Indices, Rows, RowScope, Samples, Table
 from longfat.study.expressions.evaluation import truth
 from longfat.study.expressions.names import COMMA_HINT
 from longfat.study.expressions.parser import FormulaError
 from longfat.study.expressions.terms import BITS, DIMENSIONS, Number, Term, Texts
+from longfat.study.figures.cases import CASE, case_rows, read_cases
 from longfat.study.figures.spec import (
     FigureKind,
     FigureSpec,
@@ -55,15 +58,21 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "points": ("against", "by", *_COMMON),
     "heat": ("over", "up", "median", "each", "where", "log", "range", "labels"),
     "cdf": ("by", *_COMMON),
+    "bars": ("over", "median", "each", "where", "labels", "marks"),
+    "time": ("by", "each", "where", "range", "labels", "marks"),
 }
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "lines": ("over",),
     "points": ("against",),
     "heat": ("over", "up"),
     "cdf": (),
+    "bars": (),
+    "time": (),
 }
+_SEVERAL = ("bars", "time")  # kinds that show one expression, or several with labels
 _FORM = "TITLE: {lines: bulk.receiver, over: rtt, by: cc}"
 _MAX_NAME = 48
+_MAX_SHOWN = 6
 
 Ends = tuple[float | None, float | None]
 
@@ -73,6 +82,8 @@ _AXES: Mapping[str, tuple[str, ...]] = {
     "points": ("x", "y"),
     "heat": ("colour",),
     "cdf": ("x",),
+    "bars": ("x",),
+    "time": ("x", "y"),
 }
 
 
@@ -82,7 +93,7 @@ def read_figures(
     rows: Rows,
     cases: Mapping[str, Planned],
 ) -> tuple[FigureSpec, ...]:
-    """Read the figures of a study with a grid.
+    """Read the figures of a study.
 
     Args:
         node: the field.
@@ -94,11 +105,10 @@ def read_figures(
         InputError: something in it is wrong.
     """
     samples = known_samples(planned.case for planned in cases.values())
-    kernels = tuple(planned.case.kernel for planned in cases.values())
     figures: list[FigureSpec] = []
     for entry in node.sequence(f"a list of figures, each {_FORM}"):
         title, body = _titled(entry)
-        reader = _Reader(body, known, rows, samples, kernels)
+        reader = _Reader(body, known, rows, samples, cases)
         figures.append(reader.read(title, taken=[figure.name for figure in figures]))
     return tuple(figures)
 
@@ -119,16 +129,19 @@ class _Reader:
         known: Mapping[str, Mapping[str, Metric]],
         rows: Rows,
         samples: Mapping[str, Metric],
-        kernels: tuple[str, ...],
+        cases: Mapping[str, Planned],
     ) -> None:
-        assert rows.axes is not None
-        self._kernels = kernels
+        self._kernels = tuple(planned.case.kernel for planned in cases.values())
         self._node = node
         self._known = known
+        self._samples = samples
+        self._has_grid = rows.axes is not None
+        self._kind, self._fields = self._read_fields()
+        if rows.axes is None:
+            rows = case_rows(known, read_cases(self._fields.get("cases"), cases))
+        assert rows.axes is not None
         self._rows = rows
         self._axes = rows.axes
-        self._samples = samples
-        self._kind, self._fields = self._read_fields()
 
     def _read_fields(self) -> tuple[str, dict[str, Node]]:
         items = self._node.items(f"a figure ({_FORM})")
@@ -142,7 +155,8 @@ class _Reader:
                 f"a figure shows one of {', '.join(_FIELDS)}, and here is {present}: write {_FORM}"
             )
         (kind,) = kinds
-        fields = self._node.fields("a figure", allowed=(kind, *_FIELDS[kind]))
+        own = () if self._has_grid else ("cases",)
+        fields = self._node.fields("a figure", allowed=(kind, *_FIELDS[kind], *own))
         for name in _NEEDED[kind]:
             if name not in fields:
                 raise self._node.error(f"the figure has no {name!r}, which {kind} need")
@@ -157,23 +171,30 @@ class _Reader:
         """
         kind, fields = self._kind, self._fields
         at = self._cases()
-        what = self._quantity(fields[kind], at, sampled=kind == "cdf")
+        shown = self._shown(fields[kind], at)
+        if kind in ("cdf", *_SEVERAL):
+            at = self._with_results(shown, at)
+        what = shown[0]
         over = None
         if kind == "points":
             over = self._quantity(fields["against"], at)
         elif kind in ("lines", "heat"):
             over = self._over(fields["over"], at)
+        elif kind == "bars":
+            over = self._rows_of_bars(at)
         up = self._parameters("up") if "up" in fields else ()
         if kind == "heat" and (len(up) != 1 or over is None or over.parameter is None):
             raise fields["up"].error("the axes of a heat map are one parameter each")
         by, each, median = (self._parameters(name) for name in ("by", "each", "median"))
+        if kind == "time" and not by and not each:
+            each = tuple(differing(self._rows, at))
         self._check_once(up, by, each, median, over)
         labels = _read_labels(fields, kind)
         spec = FigureSpec(
             name="",
             title=title or f"{what.text} over {over.text}" if over else title or what.text,
             kind=FigureKind(kind),
-            what=what,
+            shown=shown,
             over=over,
             up=up[0] if up else None,
             by=by,
@@ -187,7 +208,7 @@ class _Reader:
             rows=self._rows,
             labels=labels,
         )
-        if kind in ("lines", "heat"):
+        if kind in ("lines", "heat", "bars"):
             self._check_points(spec)
         return self._finished(spec, taken)
 
@@ -224,6 +245,60 @@ class _Reader:
 
     # What is shown.
 
+    def _shown(self, node: Node, at: Indices) -> tuple[Quantity, ...]:
+        """Read what the figure shows: an expression, or several by their labels."""
+        sampled = self._kind in ("cdf", "time")
+        if not (self._kind in _SEVERAL and node.is_mapping):
+            return (self._quantity(node, at, sampled=sampled),)
+        shown = tuple(self._labelled(node, at))
+        if not shown:
+            raise node.error("here is nothing to show")
+        if len(shown) > _MAX_SHOWN:
+            raise node.error(f"a figure shows at most {_MAX_SHOWN} expressions side by side")
+        if self._kind == "time" and len({quantity.unit for quantity in shown}) > 1:
+            raise node.error("lines over time that share an axis have one unit")
+        return shown
+
+    def _labelled(self, node: Node, at: Indices, *, axis: str = "") -> Iterator[Quantity]:
+        """Read expressions by their labels; those of bars may be by the label of an axis first."""
+        sampled = self._kind == "time"
+        units = {}
+        for key, value in node.items("expressions by their labels"):
+            if value.is_mapping and self._kind == "bars" and not axis:
+                yield from self._labelled(value, at, axis=key.text)
+                continue
+            quantity = self._quantity(value, at, sampled=sampled)
+            units[quantity.unit] = key.text
+            if axis and len(units) > 1:
+                raise value.error("the expressions of an axis have one unit")
+            yield replace(quantity, label=key.text, axis=axis)
+
+    def _with_results(self, shown: Sequence[Quantity], at: Indices) -> Indices:
+        """Return the cases that can have any of the results, of those without samples in them."""
+        if any(quantity.samples for quantity in shown):
+            return at
+        has = [np.all([m.has(at) for m in one.metrics], axis=0) for one in shown]
+        found: Indices = at[np.any(has, axis=0)]
+        return found
+
+    def _rows_of_bars(self, at: Indices) -> Quantity:
+        """Return what the bars are over: the field `over`, or the cases."""
+        name = CASE
+        if "over" in self._fields:
+            name = self._fields["over"].line("a parameter")
+            self._parameters("over")
+        elif self._has_grid:
+            varied = differing(self._rows, at)
+            if len(varied) != 1:
+                raise self._node.error(
+                    "the figure has no 'over': the parameter whose values are the bars"
+                    f"{': ' + listed(varied) if varied else ''}"
+                )
+            (name,) = varied
+        return Quantity(
+            text=name, label="", unit=Unit.COUNT, term=None, names=(name,), parameter=name
+        )
+
     def _quantity(self, node: Node, at: Indices, *, sampled: bool = False) -> Quantity:
         text = node.text("an expression (such as bulk.receiver / rate)")
         samples = self._samples if sampled else None
@@ -233,6 +308,11 @@ class _Reader:
             )
         except FormulaError as error:
             raise InputError(error.message, place=node.place_of(error.offset)) from None
+        if self._kind == "time" and not isinstance(term, Samples):
+            raise node.error(
+                "lines over time are of what a run has many of"
+                f"{': ' + listed(list(self._samples)) if self._samples else ''}"
+            )
         if not parts.metrics and not parts.samples:
             raise node.error("this is no result: name a metric, as FLOW.METRIC")
         if len(parts.samples) > 1:
@@ -443,7 +523,9 @@ def _read_ranges(
     """
     if "range" not in fields:
         return {}
-    shown = {"x": what if kind == "cdf" else over, "y": what, "colour": what}
+    shown = {"x": what if kind in ("cdf", "bars") else over, "y": what, "colour": what}
+    if kind == "time":
+        shown["x"] = replace(what, unit=Unit.SECONDS)
     ranges = fields["range"].fields("axes with their ends", allowed=_AXES[kind])
     return {axis: _ends(node, shown[axis]) for axis, node in ranges.items()}
 

@@ -14,7 +14,7 @@ from longfat.common.extras import lazy
 from longfat.model.metric import Unit
 from longfat.study.claims.rows import CaseMetric, Indices, Rows, RowScope, Table
 from longfat.study.expressions.evaluation import column
-from longfat.study.expressions.terms import Term
+from longfat.study.expressions.terms import DIMENSIONS, Term
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +29,8 @@ class FigureKind(Enum):
     POINTS = "points"
     HEAT = "heat"
     CDF = "cdf"
+    BARS = "bars"
+    TIME = "time"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -44,6 +46,8 @@ class Quantity:
         names: the parameters and derived values in it.
         parameter: the parameter that it is, if it is one and nothing else.
         samples: the samples in it, as they are written, if there are any.
+        axis: of bars, the label of an axis that it shares with others; empty if the study names
+            none.
     """
 
     text: str
@@ -54,6 +58,7 @@ class Quantity:
     names: tuple[str, ...] = ()
     parameter: str | None = None
     samples: str | None = None
+    axis: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -77,14 +82,14 @@ class Theory:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FigureSpec:
-    """A figure of a grid.
+    """A figure of the results of a study.
 
     Attributes:
         name: what its files are called; unique in the study.
         title: its title.
         kind: its kind.
-        what: what it shows: the y axis of lines and points, the colours of a heat map, the x
-            axis of a CDF.
+        shown: what it shows: the y axis of lines and points, the colours of a heat map, the x
+            axis of a CDF; of bars and lines over time one or several.
         over: the x axis; None for a CDF.
         up: the parameter that is the y axis of a heat map; else None.
         by: the parameters that distinguish series.
@@ -101,7 +106,7 @@ class FigureSpec:
     name: str
     title: str
     kind: FigureKind
-    what: Quantity
+    shown: tuple[Quantity, ...]
     over: Quantity | None
     up: str | None
     by: tuple[str, ...]
@@ -116,9 +121,27 @@ class FigureSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def what(self) -> Quantity:
+        """Return what it shows, or the first of several."""
+        return self.shown[0]
+
+    def marks_of(self, unit: Unit) -> list[Theory]:
+        """Return the marks that an axis of a unit has a place for."""
+        fitting = (None, DIMENSIONS[unit])
+        return [mark for mark in self.marks if mark.term.dimension in fitting]
+
+    def shown_along(self, mark: Theory) -> Quantity:
+        """Return what the axis of a mark shows."""
+        if mark.axis == "x" and self.kind in (FigureKind.LINES, FigureKind.POINTS):
+            assert self.over is not None
+            return self.over
+        fitting = (one for one in self.shown if mark.term.dimension == DIMENSIONS[one.unit])
+        return next(fitting, self.what)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Return the parameters and derived values in its expressions."""
-        parts: list[Quantity | Theory] = [self.what, *self.curves, *self.marks]
+        parts: list[Quantity | Theory] = [*self.shown, *self.curves, *self.marks]
         parts += [] if self.over is None else [self.over]
         return tuple(name for part in parts for name in part.names)
 

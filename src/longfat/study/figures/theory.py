@@ -17,7 +17,14 @@ from longfat.study.expressions.evaluation import Column, column
 from longfat.study.expressions.names import Expression, NameScope
 from longfat.study.expressions.parser import FormulaError
 from longfat.study.expressions.terms import DIMENSIONS, TextRef
-from longfat.study.figures.spec import FigureSpec, Quantity, Theory, differing, grouped
+from longfat.study.figures.spec import (
+    FigureKind,
+    FigureSpec,
+    Quantity,
+    Theory,
+    differing,
+    grouped,
+)
 from longfat.study.grid.axes import Axes
 from longfat.study.node import Node
 
@@ -45,7 +52,7 @@ def read_curves(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
         raise node.error(f"{spec.over.text!r} is a text, and a curve needs an axis of numbers")
     curves = []
     for key, value in node.items("formulas by their labels (such as {Mathis: ...})"):
-        theory = _read(key.text, value, spec, spec.what)
+        theory = _read(key.text, value, spec, spec.shown)
         for group in _groups(spec, theory):
             along = _along(spec, group)
             if len(along) > 1:
@@ -69,23 +76,30 @@ def read_marks(node: Node, spec: FigureSpec) -> tuple[Theory, ...]:
         InputError: one is wrong, is of another dimension than its axis, or has several values
             where it is drawn.
     """
-    shown: dict[str, Quantity | None] = {"x": spec.over, "y": spec.what}
-    if spec.kind.value == "cdf":
-        shown = {"x": spec.what}
+    shown: dict[str, tuple[Quantity, ...]] = {
+        "x": (spec.over,) if spec.over is not None else (),
+        "y": spec.shown,
+    }
+    match spec.kind:
+        case FigureKind.CDF | FigureKind.BARS:
+            shown = {"x": spec.shown}
+        case FigureKind.TIME:
+            shown = {"y": spec.shown}
     theories = []
     for axis, marks in node.fields("axes with their marks", allowed=tuple(shown)).items():
-        quantity = shown[axis]
-        if quantity is None or quantity.term is None:
+        if any(quantity.term is None for quantity in shown[axis]):
             raise marks.error("an axis of texts has no place for a mark")
         for key, value in marks.items("formulas by their labels (such as {BDP: rate * rtt})"):
-            theory = _read(key.text, value, spec, quantity, axis=axis)
+            theory = _read(key.text, value, spec, shown[axis], axis=axis)
             for group in _groups(spec, theory):
                 _check_constant(value, spec, theory, group)
             theories.append(theory)
     return tuple(theories)
 
 
-def _read(label: str, node: Node, spec: FigureSpec, shown: Quantity, *, axis: str = "") -> Theory:
+def _read(
+    label: str, node: Node, spec: FigureSpec, shown: Sequence[Quantity], *, axis: str = ""
+) -> Theory:
     text = node.text("a formula over parameters (such as bdp / sqrt(flows))")
     try:
         term, parts = build_term(text, spec.rows, {}, "the formula")
@@ -93,10 +107,9 @@ def _read(label: str, node: Node, spec: FigureSpec, shown: Quantity, *, axis: st
         raise InputError(error.message, place=node.place_of(error.offset)) from None
     if not parts.fixed:
         raise node.error("a formula is of parameters and derived values, not of results")
-    if term.dimension not in (None, DIMENSIONS[shown.unit]):
-        raise node.error(
-            f"the axis shows {DIMENSIONS[shown.unit]} ({shown.text}), and this is {term.dimension}"
-        )
+    if term.dimension not in (None, *(DIMENSIONS[quantity.unit] for quantity in shown)):
+        axes = " and ".join(f"{DIMENSIONS[one.unit]} ({one.text})" for one in shown)
+        raise node.error(f"the axis shows {axes}, and this is {term.dimension}")
     names = tuple(parts.names)
     assert spec.rows.axes is not None
     together = {name: set(names) for names in spec.rows.axes.axes for name in names}

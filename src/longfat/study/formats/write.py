@@ -1,7 +1,8 @@
 """From a case to the text of a study that has this one case: the way back of `read`.
 
-What is the default is left out, and lists that fit a line are written on one,
-as one would by hand. Reading the text gives an equal case.
+What is the default is left out, as are addresses and routes that are assigned automatically;
+each node, link and flow is on one line, and what fits a line together is on one. Reading the
+text gives an equal case.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarStri
 
 from longfat.engine.kernel.version import NEWEST
 from longfat.errors import InputError
+from longfat.model.addresses import configured_hosts
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.events import (
     ClockChange,
@@ -30,12 +32,13 @@ from longfat.model.events import (
 from longfat.model.fields import fields_of, written_fields
 from longfat.model.kinds import size_text
 from longfat.model.network import LinkImpairments
+from longfat.model.network.addressing import BY_WRITTEN, NONE, Addressing, complete
 from longfat.model.probes import Probe
 from longfat.model.traffic import Flow
 from longfat.study.document import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from longfat.model.case import Case, Command, File
     from longfat.model.network import Bond, Host, HostTiming, Link, Network, Tunnel, VlanAddress
@@ -74,14 +77,15 @@ def study_text(
         InputError: a study cannot hold it: a typed line of several lines, or large files.
     """
     document = CommentedMap({"title": title})
-    if case.kernel != NEWEST:
-        document["kernel"] = case.kernel
-    if case.seed != 1:
-        document["seed"] = case.seed
-    if seeds != 1:
-        document["seeds"] = seeds
-    if case.memory_bytes != DEFAULT_MEMORY_BYTES:
-        document["memory"] = _size(case.memory_bytes)
+    settings = {
+        "kernel": (case.kernel, NEWEST),
+        "seed": (case.seed, 1),
+        "seeds": (seeds, 1),
+        "memory": (_size(case.memory_bytes), _size(DEFAULT_MEMORY_BYTES)),
+    }
+    document.update(
+        {name: value for name, (value, default) in settings.items() if value != default}
+    )
     several = list((cases or {}).values())
     # A part that differs between cases stands in each of them.
     own = [
@@ -90,13 +94,14 @@ def study_text(
         if any(getattr(one, part) != getattr(case, part) for one in several)
     ]
     shared = _shared_setup(several) if "setup" in own else case.setup
-    parts = _parts(replace(case, setup=shared))
+    setups = [one.setup for one in several if one.network == case.network] or [case.setup]
+    parts = _parts(replace(case, setup=shared), setups)
     kept = {name: part for name, part in parts.items() if name == "setup" or name not in own}
     document.update({name: part for name, part in kept.items() if part})
     if several:
         document["cases"] = CommentedMap()
         for name, one in (cases or {}).items():
-            others = _parts(replace(one, setup=one.setup[len(shared) :]))
+            others = _parts(replace(one, setup=one.setup[len(shared) :]), [one.setup])
             document["cases"][name] = (
                 CommentedMap({part: others[part] for part in own if others[part]}) or None
             )
@@ -131,9 +136,12 @@ def _shared_setup(cases: list[Case]) -> tuple[Command, ...]:
     return tuple(shared)
 
 
-def _parts(case: Case) -> dict[str, CommentedMap | CommentedSeq]:
+def _parts(
+    case: Case, setups: Iterable[Sequence[Command]]
+) -> dict[str, CommentedMap | CommentedSeq]:
+    """Return the parts of a case; `setups` are the set-up lines that its network is with."""
     return {
-        "network": _network(case.network),
+        "network": _network(case.network, setups),
         "files": CommentedMap({file.path: _file(file) for file in case.files}),
         "packages": CommentedSeq(one.line for one in case.packages),
         "setup": _setup(case.setup),
@@ -172,28 +180,72 @@ def _row(values: Mapping[str, Any] | Iterable[Any]) -> CommentedMap | CommentedS
     return one
 
 
-def _network(network: Network) -> CommentedMap:
-    hosts = {host.name: _host(host) for host in network.hosts}
-    found = CommentedMap({"hosts": _block_or_row(hosts)})
+def _network(network: Network, setups: Iterable[Sequence[Command]]) -> CommentedMap:
+    network, addressing = _as_written(network, setups)
+    section = CommentedMap(written_fields(addressing))
+    section.update(_hosts(network.hosts))
     if network.switches:
-        found["switches"] = _row(switch.name for switch in network.switches)
+        section["switches"] = _row(switch.name for switch in network.switches)
     if network.testbed is not None:
-        found["testbed"] = _row(_timing(network.testbed))
+        section["testbed"] = _row(_timing(network.testbed))
     if network.links:
-        found["links"] = _block_or_row([_link(link) for link in network.links])
+        section["links"] = _block_or_row([_link(link) for link in network.links])
     if network.bonds:
-        found["bonds"] = _block_or_row([_bond(bond) for bond in network.bonds])
+        section["bonds"] = _block_or_row([_bond(bond) for bond in network.bonds])
     if network.tunnels:
-        found["tunnels"] = _block_or_row([_tunnel(tunnel) for tunnel in network.tunnels])
-    found.update(written_fields(network))
-    return found
+        section["tunnels"] = _block_or_row([_tunnel(tunnel) for tunnel in network.tunnels])
+    section.update(written_fields(network))
+    return section
+
+
+def _as_written(
+    network: Network, setups: Iterable[Sequence[Command]]
+) -> tuple[Network, Addressing]:
+    """Return a network without what is assigned automatically, and what it says of that."""
+    bare_links = tuple(replace(link, a_address=None, b_address=None) for link in network.links)
+    bare_hosts = tuple(replace(host, routes=()) for host in network.hosts)
+    names_alone = tuple(replace(host, address=None) for host in bare_hosts)
+    configured = [configured_hosts(lines) for lines in setups]
+    for written in (
+        replace(network, hosts=names_alone, links=bare_links),
+        replace(network, hosts=bare_hosts, links=bare_links),
+        replace(network, hosts=bare_hosts),
+        network,
+    ):
+        if all(complete(written, excluded=hosts) == network for hosts in configured):
+            return written, BY_WRITTEN
+    return network, Addressing(addresses=NONE)
 
 
 def _block_or_row(values: dict[str, Any] | list[Any]) -> CommentedMap | CommentedSeq:
+    """Return items to be written on a line each; on one line if they are short and plain."""
     row = _row(values)
-    if len(str(values)) <= _WIDTH:
+    items = values.values() if isinstance(values, dict) else values
+    if len(str(values)) <= _WIDTH and not any(map(_has_fields, items)):
         return row
     return CommentedMap(values) if isinstance(values, dict) else CommentedSeq(values)
+
+
+def _has_fields(item: object) -> bool:
+    parts = item if isinstance(item, list) else [item]
+    return any(isinstance(part, dict) for part in parts)
+
+
+def _hosts(hosts: Sequence[Host]) -> dict[str, CommentedMap | CommentedSeq]:
+    """Return hosts, and routers after them if the case has them in this order."""
+    routers = [host for host in hosts if host.forwards]
+    own = [host for host in hosts if not host.forwards]
+    if [*own, *routers] != list(hosts):
+        own, routers = list(hosts), []
+    sections = {
+        "hosts": {host.name: _host(host) for host in own},
+        "routers": {host.name: _host(replace(host, forwards=False)) for host in routers},
+    }
+    return {
+        field: _block_or_row(dict(entries) if any(entries.values()) else list(entries))
+        for field, entries in sections.items()
+        if entries
+    }
 
 
 def _host(host: Host) -> Any:
@@ -212,7 +264,7 @@ def _host(host: Host) -> Any:
         fields |= _timing(host.timing)
     if list(fields) == ["address"]:
         return host.address
-    return _row(fields)
+    return _row(fields) if fields else None
 
 
 def _timing(timing: HostTiming) -> dict[str, Any]:

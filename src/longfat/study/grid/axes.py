@@ -43,7 +43,7 @@ from longfat.study.grid.templates import Text, has_expression, read_text
 from longfat.study.grid.values import MAX_CASES, Value, read_rows, read_values
 from longfat.study.node import Node
 
-GRID_FIELDS = ("grid", "lists", "let", "where", "case_title", "figures")
+GRID_FIELDS = ("grid", "lists", "let", "where", "case_title")
 """The fields of a study that only a grid has."""
 
 MAX_NAMES = 64

@@ -40,7 +40,7 @@ _TRIED = 200
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in SETTINGS},
     "memory": ("memory_bytes",),
-    "network": ("network", "network_setup", "traces"),
+    "network": ("network", "addressing", "network_setup", "traces"),
     "packages": ("packages", "packages_places"),
 }
 

@@ -87,6 +87,7 @@ def read_miniedit(path: Path) -> tuple[MinieditNetwork, tuple[str, ...]]:
         hosts=tuple(one.node for one in drawn if isinstance(one.node, Host)),
         switches=tuple(one.node for one in drawn if isinstance(one.node, Switch)),
         links=tuple(link for _, link in links),
+        shared_kernel=True,  # MiniEdit starts it in Mininet
     )
     for problem in problems(network):
         raise _place(problem, names, [node for node, _ in links]).error(problem.message)

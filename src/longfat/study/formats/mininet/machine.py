@@ -17,7 +17,8 @@ from longfat.common.terminal_text import printable_line
 from longfat.engine import kernel as kernels
 from longfat.engine.init import GUEST_PLACE, JOB_PLACE, guest_folder, init_program, write_job
 from longfat.engine.kernel.version import NEWEST
-from longfat.engine.machine import Machine, Quota, RunOutput, reserve_cpu
+from longfat.engine.machine import INTERPRETER, Machine, Quota, RunOutput, reserve_cpu
+from longfat.engine.toolset import find as find_toolset
 from longfat.errors import InputError, MachineError, Place
 
 Scalar = str | bool | int | float | None
@@ -226,6 +227,8 @@ def run_script(
     job = {
         "output": _OUTPUT,
         "name": path.name,
+        # A script may import what is installed for the Python of its user.
+        "python": str(INTERPRETER),
         "arguments": list(arguments),
         "helpers": list(helpers),
         "memory_bytes": _SCRIPTS_MEMORY_BYTES,
@@ -235,10 +238,11 @@ def run_script(
     quota = replace(_QUOTA, wall=wall_s)
     files = {f"helper{index}": data for index, data in enumerate(helpers.values())}
     files["script"] = content
+    toolset = find_toolset()
     with (
         scratch_folder() as folder,
         reserve_cpu() as cpu,
-        guest_folder(_PART) as program,
+        guest_folder(_PART, toolset=toolset) as program,
     ):
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
@@ -252,6 +256,7 @@ def run_script(
                     GUEST_PLACE: program,
                     JOB_PLACE: write_job(job, inside=folder, files=files),
                 },
+                toolset=toolset,
                 output=output,
                 cpu=cpu,
                 seed=1,

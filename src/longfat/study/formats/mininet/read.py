@@ -20,7 +20,6 @@ from longfat.guest.mininet.lines import commands_of
 from longfat.model.case import Command, File
 from longfat.model.network import (
     DEFAULT_MTU_BYTES,
-    ROOT_NAMESPACE,
     Host,
     Link,
     Network,
@@ -29,7 +28,7 @@ from longfat.model.network import (
     shaped_interfaces,
 )
 from longfat.model.network.devices import device_name
-from longfat.model.tc import QdiscLine, parse_line
+from longfat.model.network.tc import QdiscLine, parse_line
 from longfat.model.traffic import Ping
 from longfat.model.typed_line import NotUnderstoodError
 from longfat.study.addresses import host_address, route_target, router_address
@@ -50,7 +49,6 @@ from longfat.study.formats.mininet.names import with_safe_names
 from longfat.study.formats.mininet.network import Reader
 from longfat.study.formats.mininet.schedule import FOLDER, schedule_of
 from longfat.study.formats.mininet.shaping import (
-    BOUNDARY_LINE,
     as_mininet_shapes,
     buffer_limits,
 )
@@ -253,11 +251,10 @@ def _run(
     plain, left = infer_link_properties(plain, setup)
     if shaping:  # by Mininet's own lines, so these do not differ
         notes = [note for note in notes if not _OF_SHAPING.match(note)]
-    boundary = [Command(node=ROOT_NAMESPACE, line=BOUNDARY_LINE)] if shaping else []
     has_tcp = any(not isinstance(flow, Ping) for flow in traffic.flows)
     limits = buffer_limits(plain) if has_tcp else ()
-    traffic = replace(traffic, setup=(*boundary, *limits, *shaping, *left))
-    network = replace(plain, cold_neighbours=not one.static_arp)
+    traffic = replace(traffic, setup=(*limits, *shaping, *left))
+    network = replace(plain, cold_neighbours=not one.static_arp, shared_kernel=True)
     lines = [f"line {where[0]}: {text}" for where, text in traffic.notes]
     if not traffic.flows:
         lines.append(f"{file}: the script makes no traffic: the study has nothing to measure")

@@ -20,9 +20,6 @@ from longfat.study.formats.mininet_options import MAX_MBIT
 if TYPE_CHECKING:
     from longfat.study.formats.mininet.machine import End, NetworkRecord, Scalar
 
-BOUNDARY_LINE = "echo N > /sys/module/host_boundary/parameters/enabled"
-"""Lets a switch's queue be charged to the sender's socket, as namespaces have it by themselves."""
-
 LIMITS_LINE = "sysctl -w net.core.rmem_max=16777216 net.core.wmem_max=16777216"
 """The limits of sockets' buffers that Mininet sets as it begins."""
 
