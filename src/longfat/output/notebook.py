@@ -19,7 +19,7 @@ from longfat.model.probes.tcp import alive
 from longfat.model.units import format_quantity
 from longfat.output.drawing import MAX_NODES, draw_network
 from longfat.output.plot import Line, Panel, draw_panels, figure_style, saved
-from longfat.output.report.figures import figure_groups
+from longfat.output.report.figures import figure_groups, visible_groups
 from longfat.output.report.values import claim_rows, claims_summary, metric_grid, run_summary
 from longfat.study.metrics import known_metrics
 
@@ -153,9 +153,9 @@ def _panel(
             times_s=_floats(rows, "time_s"),
             values=_floats(rows, column),
             unit=unit,
-            look=look,
+            style_index=style_index,
         )
-        for look, (label, rows) in enumerate(found.items())
+        for style_index, (label, rows) in enumerate(found.items())
         if rows.num_rows
     )
     return Panel(name=name, title=title, lines=lines) if lines else None
@@ -178,9 +178,10 @@ def _readings(readings: Sequence[tuple[str, str]]) -> str:
 
 def _figures(verdict: Verdict) -> str:
     parts = []
-    for group in figure_groups(verdict):
+    for group in visible_groups(figure_groups(verdict), zoomable=False):
         parts.append(f"<h5>{escape(group.heading)}</h5>")
         for one in group.figures:
+            assert one.draw is not None
             with figure_style():
                 figure = one.draw(_WIDTH_IN, one.case)
                 parts.append(_image(figure))

@@ -95,9 +95,9 @@ def test_ends_that_were_asked_for_are_kept() -> None:
     assert (found.low, found.high, found.unit) == pytest.approx((200.0, 600.0, "Mbit/s"))
 
 
-def test_numbers_are_told_shortly() -> None:
-    told = [number_text(n) for n in (0, 0.0001, 0.1 + 0.2, 25, 12000, 1e-9, -2.5)]
-    assert told == ["0", "0.0001", "0.3", "25", "12,000", "1e-9", "-2.5"]
+def test_numbers_are_reported_shortly() -> None:
+    texts = [number_text(n) for n in (0, 0.0001, 0.1 + 0.2, 25, 12000, 1e-9, -2.5, 4e6)]
+    assert texts == ["0", "0.0001", "0.3", "25", "12,000", "1·10⁻⁹", "-2.5", "4 M"]
 
 
 @settings(deadline=None)

@@ -16,7 +16,7 @@ def line(values: list[float], *, start_s: float = 0.0, step_s: float = 1.0) -> L
         times_s=np.linspace(start_s, start_s + step_s * (len(values) - 1), len(values)),
         values=np.array(values, dtype=float),
         unit=Unit.BPS,
-        look=3,
+        style_index=3,
     )
 
 
@@ -30,7 +30,7 @@ def test_it_is_the_spread_of_each_time(table: list[list[float]]) -> None:
         assert band.values[place] == pytest.approx(spread.median)
         assert band.low[place] == pytest.approx(spread.low)
         assert band.high[place] == pytest.approx(spread.high)
-    assert (band.label, band.look, band.unit) == ("bulk", 3, Unit.BPS)
+    assert (band.label, band.style_index, band.unit) == ("bulk", 3, Unit.BPS)
 
 
 def test_a_single_line_stays_as_it_is() -> None:

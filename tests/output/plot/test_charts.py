@@ -48,7 +48,7 @@ def chart(*facets: Facet, **more: Any) -> Chart:
 
 def lines(count: int = 2) -> tuple[Series, ...]:
     return tuple(
-        series(f"cc {k}", [0.01, 0.05, 0.1], [9e8, 8e8 - k * 1e8, 5e8], look=k)
+        series(f"cc {k}", [0.01, 0.05, 0.1], [9e8, 8e8 - k * 1e8, 5e8], style_index=k)
         for k in range(count)
     )
 
@@ -137,7 +137,7 @@ def test_percentages_span_decades_and_a_zero_has_its_place_beside_them() -> None
     assert axes.get_xlim()[0] < alone.get_xdata()[0] < 1e-4
 
 
-def test_what_a_log_axis_cannot_show_is_told() -> None:
+def test_what_a_log_axis_cannot_show_is_reported() -> None:
     log = dataclasses.replace(GOODPUT, log=True)
     one = series("cubic", [0.01, 0.1], [0.0, 1e8])
     shown, note = readable(chart(Facet(title="", series=(one,)), y=log, note="one seed"))
@@ -146,9 +146,9 @@ def test_what_a_log_axis_cannot_show_is_told() -> None:
 
 
 def test_theory_is_dashed_without_marks_and_does_not_press_the_data_flat() -> None:
-    curve = series("Mathis", [0.01, 0.1], [9e11, 4e8], formula=True, look=9)
-    own = series("own", [0.01, 0.1], [7e8, 4e8], formula=True, look=1)
-    mark = Mark(label="C x RTT", at=0.03, upright=True, look=0)
+    curve = series("Mathis", [0.01, 0.1], [9e11, 4e8], formula=True, style_index=9)
+    own = series("own", [0.01, 0.1], [7e8, 4e8], formula=True, style_index=1)
+    mark = Mark(label="C x RTT", at=0.03, upright=True, style_index=0)
     figure = drawn(chart(Facet(title="", series=(*lines(), curve, own), marks=(mark,))))
     (axes,) = figure.axes
     assert names(figure) == ["cc 0", "cc 1", "Mathis", "own", "C x RTT"]
@@ -175,7 +175,7 @@ def test_spreads_are_bars_of_few_points_and_bands_of_many() -> None:
 
 def test_texts_have_points_side_by_side_and_no_line() -> None:
     disciplines = Axis(label="queue", unit=Unit.COUNT, ticks=("drop tail", "RED", "CAKE"))
-    made = [series(f"{k} flows", [0, 1, 2], [1, 2, 3], look=k) for k in range(2)]
+    made = [series(f"{k} flows", [0, 1, 2], [1, 2, 3], style_index=k) for k in range(2)]
     figure = drawn(chart(Facet(title="", series=tuple(made)), x=disciplines))
     (axes,) = figure.axes
     assert ticks(axes.xaxis) == ["drop tail", "RED", "CAKE"]
@@ -245,7 +245,7 @@ def test_cells_have_their_values_in_ink_that_can_be_read_and_gaps_are_hatched() 
     assert colours[0] != colours[1]
 
 
-def test_colours_over_decades_are_told_in_two_digits() -> None:
+def test_colours_over_decades_are_reported_in_two_digits() -> None:
     figure = drawn(heat([[1e-5, 1e-4, 1e-3], [0.0123, 0.1, 0.0]], log=True))
     axes = figure.axes[0]
     assert [note.get_text() for note in axes.texts] == ["0.001", "0.01", "0.1", "1.2", "10"]
@@ -284,6 +284,6 @@ def test_what_has_no_values_is_drawn_all_the_same(empty: Chart) -> None:
     assert saved(drawn(empty), "png").startswith(b"\x89PNG")
 
 
-def test_very_many_parts_are_left_out_and_that_is_told() -> None:
+def test_very_many_parts_are_left_out_and_that_is_reported() -> None:
     many = chart(*(Facet(title=str(k), series=lines()) for k in range(30)))
     assert readable(many)[1] == "the first 24 of 30 parts are shown"

@@ -56,7 +56,7 @@ def test_one_orbit() -> None:
     assert bar.get_ylabel() == "virtual time (s)"
 
 
-def test_a_mark_that_is_far_is_neither_drawn_nor_told() -> None:
+def test_a_mark_that_is_far_is_neither_drawn_nor_reported() -> None:
     figure = draw(orbit("bulk", up_mark=1e9))
     assert "dashed" not in figure.get_supxlabel()
     assert len(figure.axes[0].lines) == 2

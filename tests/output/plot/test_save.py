@@ -13,7 +13,7 @@ from longfat.output.plot import FORMS, Line, Panel, draw_panels, figure_style, s
 def figure() -> Figure:
     values = np.array([1.0, 2.0, 4.0])
     line = Line(label="a & <b>", times_s=np.arange(3.0), values=values, unit=Unit.BPS)
-    other = Line(label="c", times_s=np.arange(3.0), values=values * 2, unit=Unit.BPS, look=1)
+    other = Line(label="c", times_s=np.arange(3.0), values=values * 2, unit=Unit.BPS, style_index=1)
     return draw_panels([Panel(name="t", title="T <&>", lines=(line, other))])
 
 

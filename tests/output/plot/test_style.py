@@ -12,11 +12,11 @@ def luminance(colour: str) -> float:
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
-def test_no_two_lines_are_told_by_their_colour_alone() -> None:
-    looks = [line_style(index) for index in range(20)]
-    for one, other in combinations(looks, 2):
+def test_no_two_lines_are_distinguished_by_their_colour_alone() -> None:
+    styles = [line_style(index) for index in range(20)]
+    for one, other in combinations(styles, 2):
         assert (one.colour, str(one.dash), one.mark) != (other.colour, str(other.dash), other.mark)
-    for one, other in combinations(looks[:9], 2):
+    for one, other in combinations(styles[:9], 2):
         assert one.mark != other.mark
 
 

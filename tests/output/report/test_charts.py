@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from longfat.model.metric import Unit
 from longfat.output.plot import DARK, Line, Panel, PhaseTrace, Reference, Trace
 from longfat.output.plot.style import line_style
 from longfat.output.report import files, record, rendering
-from longfat.output.report.charts import ChartData
+from longfat.output.report.charts import ChartData, PhaseSpec
 from longfat.output.report.embedded import BUNDLE, embed
 from longfat.output.report.files import write_report
 from tests.browser import open_browser
@@ -58,7 +59,7 @@ def test_values_are_in_base_units_and_gaps_stay() -> None:
 
 def test_times_stand_there_once() -> None:
     part = Trace(TIMES_S, np.ones(4))
-    found = chart_of(line([1.0] * 4, parts=(part, part)), line([2.0] * 4, look=1))
+    found = chart_of(line([1.0] * 4, parts=(part, part)), line([2.0] * 4, style_index=1))
     first, second = found["charts"]["x"]["panels"][0]["lines"]  # type: ignore[index]
     assert found["times"][first["times_s"]] == [0, 50_000, 50_000, 50_000]  # type: ignore[index]
     assert second["times_s"] == first["times_s"] == first["parts"][1]["times_s"]
@@ -90,21 +91,21 @@ def test_orbits_leave_out_what_is_not_known() -> None:
     )
     data = ChartData()
     data.add_phase("x", [trace], across="window", up="queue")
-    chart = data.to_json()["charts"]["x"]
-    assert chart["across"] == ["window", "MB"]
+    chart = cast("PhaseSpec", data.to_json()["charts"]["x"])
+    assert chart["across"] == ("window", "MB")
     assert chart["traces"][0]["x"] == [1.0, 2.0, 3.0]
-    assert chart["traces"][0]["marks"] == [2.0, None]
+    assert chart["traces"][0]["marks"] == (2.0, None)
 
 
 def test_the_script_has_the_colours_and_dashes_of_the_static_figures() -> None:
     style = (WEB / "charts" / "series.css").read_text(encoding="utf-8")
     pairs = re.findall(r"--series-(\d): light-dark\((#\w+), (#\w+)\)", style)
-    wanted = [line_style(look).colour for look in range(7)]
-    assert pairs == [(str(look), one, DARK[one]) for look, one in enumerate(wanted)]
-    looks = (WEB / "charts" / "looks.ts").read_text(encoding="utf-8")
-    found = re.search(r"FIGURE_DASHES: number\[\]\[\] = (.*);", looks)
+    wanted = [line_style(style_index).colour for style_index in range(7)]
+    assert pairs == [(str(style_index), one, DARK[one]) for style_index, one in enumerate(wanted)]
+    source = (WEB / "charts" / "lineStyles.ts").read_text(encoding="utf-8")
+    found = re.search(r"FIGURE_DASHES: number\[\]\[\] = (.*);", source)
     assert found is not None
-    dashes = [line_style(look).dash for look in range(4)]
+    dashes = [line_style(style_index).dash for style_index in range(4)]
     assert json.loads(found[1]) == [
         [] if dash == "-" else pytest.approx([1.8 * part for part in dash[1]], abs=0.05)
         for dash in dashes

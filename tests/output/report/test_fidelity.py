@@ -90,6 +90,49 @@ def test_how_figures_stand(found: StudyFidelity) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("figure", "agreement", "shown"),
+    [
+        # Measured: a median of 29.3 Mbit/s, and a band of 20.3 to 36.1.
+        ("24mbit", Agreement.INSIDE, "24.0 Mbit/s"),
+        ("[22mbit, 25mbit, 31mbit, 33mbit]", Agreement.BANDS, "28.0 Mbit/s (22.4-32.7, 4 runs)"),
+        ("[28mbit, 28.2mbit]", Agreement.WITHIN, "28.1 Mbit/s (28.0-28.2, 2 runs)"),
+        ("[24mbit, 25mbit]", Agreement.INSIDE, "24.5 Mbit/s (24.1-24.9, 2 runs)"),
+        ("{value: 60mbit, low: 10mbit, high: 70mbit}", Agreement.INSIDE, "60.0 Mbit/s (10.0-70.0)"),
+        ("{value: 60mbit, low: 50mbit, high: 70mbit}", Agreement.OFF, "60.0 Mbit/s (50.0-70.0)"),
+    ],
+)
+def test_the_spread_of_the_source(
+    figure: str, agreement: Agreement, shown: str, runs: Path
+) -> None:
+    file = runs / "study.yaml"
+    text = file.read_text()
+    assert "bulk.sender: 24mbit" in text
+    file.write_text(text.replace("bulk.sender: 24mbit", f"bulk.sender: {figure}"))
+    fidelity = study_fidelity(read_study(runs), runs)
+    assert {
+        one.agreement
+        for one in fidelity.figures
+        if one.comparison.figure.metric == "bulk.sender_bps"
+    } == {agreement}
+    assert rows(fidelity_markdown([fidelity]))["lossy", "bulk sender"][0] == shown
+
+
+def test_json_has_the_spread_of_the_source(runs: Path) -> None:
+    file = runs / "study.yaml"
+    file.write_text(file.read_text().replace("24mbit", "[20mbit, 40mbit]"))
+    by_metric = {
+        figure["metric"]: figure
+        for figure in study_fidelity(read_study(runs), runs).to_json()["figures"]
+    }
+    sender = by_metric["bulk.sender_bps"]
+    assert sender["published"] == 30e6
+    assert sender["published_low"] == pytest.approx(21e6)
+    assert sender["published_high"] == pytest.approx(39e6)
+    assert sender["published_runs"] == 2
+    assert by_metric["bulk.max_cwnd_bytes"]["published_runs"] is None
+
+
 def test_the_page(found: StudyFidelity) -> None:
     text = fidelity_markdown([found])
     table = rows(text)
@@ -120,7 +163,7 @@ def test_the_page_is_the_same_anywhere(found: StudyFidelity, runs: Path) -> None
     assert not any(word in again for word in ("2024", "2025", "2026"))
 
 
-def test_what_was_not_run_is_told(study: Study, runs: Path) -> None:
+def test_what_was_not_run_is_reported(study: Study, runs: Path) -> None:
     for folder in runs.glob("lossy-*"):
         shutil.rmtree(folder)
     fidelity = study_fidelity(study, runs)
@@ -131,7 +174,7 @@ def test_what_was_not_run_is_told(study: Study, runs: Path) -> None:
     assert "longfat run seeded --case clean\n" in text
 
 
-def test_fewer_seeds_are_told(study: Study, runs: Path) -> None:
+def test_fewer_seeds_are_reported(study: Study, runs: Path) -> None:
     for seed in (2, 3, 4, 5):
         shutil.rmtree(runs / f"lossy-seed{seed}")
     fidelity = study_fidelity(study, runs)

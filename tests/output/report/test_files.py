@@ -11,6 +11,9 @@ from longfat.errors import InputError
 from longfat.output.drawing import draw_network
 from longfat.output.drawing.layouts import place_nodes
 from longfat.output.report.files import report_page, write_report
+from longfat.output.report.page_parts import rerun_line
+from longfat.study import read_study
+from longfat.study.labs import find_lab
 from tests.output.report.pages import parsed, references_of
 
 
@@ -143,6 +146,12 @@ def test_rerun_line_names_what_was_changed(lab08: Verdict) -> None:
     }
     text = report_page(evaluate(lab08.study, runs))
     assert "--seed 7 --kernel 6.12" in text
+
+
+def test_a_lab_is_run_again_by_its_name() -> None:
+    """The folder that it lies in here is of no use to a reader of the report."""
+    study = read_study(find_lab("lab08").study_file)
+    assert rerun_line(evaluate(study, {})) == "longfat run lab08"
 
 
 def test_without_weasyprint_there_is_a_page_and_a_note(

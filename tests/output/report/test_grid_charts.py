@@ -12,6 +12,7 @@ from longfat.execution.runs import Run, load_run
 from longfat.model.metric import Unit
 from longfat.output.plot.chart import Chart, ChartKind, Mark
 from longfat.output.report.grid_charts import charts_of
+from longfat.output.report.page_parts import undrawn_figures
 from longfat.output.report.values import tally_lines
 from longfat.study import Study, read_study
 from tests.paths import TESTS
@@ -92,14 +93,14 @@ def test_lines(charts: dict[str, Chart]) -> None:
     assert (chart.x.label, chart.x.unit, chart.x.log) == ("buffer", Unit.BYTES, True)
     assert (chart.y.label, chart.y.low, chart.y.high) == ("utilisation", 0.0, None)
     cubic, bbr, curve = chart.facets[0].series  # the curve without a value is not there
-    assert (cubic.label, cubic.look, bbr.label, bbr.look) == ("cubic", 0, "bbr", 1)
+    assert (cubic.label, cubic.style_index, bbr.label, bbr.style_index) == ("cubic", 0, "bbr", 1)
     assert cubic.x.tolist() == [1024, 2048, 4096]
     assert cubic.y == pytest.approx([0.2, 0.4, 0.8])
     assert cubic.low == pytest.approx([0.11, 0.22, 0.44])
     assert cubic.high == pytest.approx([0.29, 0.58, 1.16])
     assert cubic.names == ("cubic-1KB-10ms", "cubic-2KB-10ms", "cubic-4KB-10ms")
     assert bbr.y == pytest.approx([0.21, 0.41])
-    assert (curve.label, curve.look, curve.formula) == ("whole", 2, True)
+    assert (curve.label, curve.style_index, curve.formula) == ("whole", 2, True)
     assert curve.y == pytest.approx(curve.x / 8192)
     assert chart.facets[1].marks == (
         Mark(label="bdp", at=3072, upright=True),
@@ -201,3 +202,80 @@ def test_what_is_printed_of_a_claim(study: Study) -> None:
     verdict = evaluate(study, runs)
     assert [one.passed for one in verdict.claims] == [False, None]
     assert lines(verdict, 1) == ["40.0 Mbit/s, over 9 cases, 1 not run"]
+
+
+PLAIN = """\
+title: x
+network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2]]}
+flows: {bulk: {iperf3: h1 -> h2, parallel: 2}, rtt: {ping: h1 -> h2}}
+cases:
+  deep: {title: a deep buffer}
+  shallow: {title: a shallow buffer}
+  other: {title: another}
+figures:
+  - Both: {bars: {goodput: bulk.receiver, RTT: rtt.avg}, cases: [deep, shallow]}
+  - Parts: {bars: {rate: {sent: bulk.sender, received: bulk.receiver}}, cases: [shallow]}
+  - Scales: {bars: {whole: bulk.receiver, part: bulk.receiver / 100}, marks: {x: {line: 20mbit}}}
+  - Over time: {time: rtt.replies, cases: [deep, shallow]}
+  - Nothing: {bars: bulk.receiver, cases: [other]}
+"""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Verdict:
+    file = tmp_path_factory.mktemp("plain") / "study.yaml"
+    file.write_text(PLAIN, encoding="utf-8")
+    study = read_study(file)
+    run = load_run(DATA)
+    runs = {}
+    for name, receiver_bps in (("deep", 20e6), ("shallow", 10e6)):
+        metrics = {**run.metrics, "bulk.receiver_bps": receiver_bps, "bulk.sender_bps": 30e6}
+        runs[name] = (dataclasses.replace(run, name=name, metrics=metrics),)
+    return evaluate(study, runs)
+
+
+def chart_called(name: str, verdict: Verdict) -> Chart:
+    (found,) = [chart for chart in charts_of(verdict) if chart.name == name]
+    return found
+
+
+def test_bars_of_other_units_have_facets_of_their_own(plain: Verdict) -> None:
+    chart = chart_called("both", plain)
+    assert chart.x.ticks == ("a deep buffer", "a shallow buffer")
+    assert [(f.y.label, f.y.unit) for f in chart.facets if f.y] == [
+        ("goodput", Unit.BPS),
+        ("RTT", Unit.SECONDS),
+    ]
+    assert chart.facets[0].series[0].y.tolist() == [20e6, 10e6]
+
+
+def test_bars_of_one_case_are_rows(plain: Verdict) -> None:
+    chart = chart_called("parts", plain)
+    assert chart.x.ticks == ("sent", "received")
+    (facet,) = chart.facets
+    (series,) = facet.series
+    assert series.y.tolist() == [30e6, 10e6]
+
+
+def test_bars_of_other_scales_have_facets_of_their_own(plain: Verdict) -> None:
+    chart = chart_called("scales", plain)
+    assert [[one.label for one in facet.series] for facet in chart.facets] == [["whole"], ["part"]]
+    assert [[mark.at for mark in facet.marks] for facet in chart.facets] == [[20e6]] * 2
+    assert np.isnan(chart.facets[0].series[0].y[2])
+    assert chart.note == "1 of 3 cases not run."
+
+
+def test_lines_over_time_begin_with_their_flow(plain: Verdict) -> None:
+    chart = chart_called("over-time", plain)
+    assert [facet.title for facet in chart.facets] == ["a deep buffer", "a shallow buffer"]
+    run = plain.runs["deep"][0]
+    (series,) = chart.facets[0].series
+    assert 0 <= series.x.min() < 0.1
+    assert series.x.max() < max(times.end_s for times in run.flow_times.values())
+    assert np.isfinite(series.y).all()
+
+
+def test_a_figure_without_values_is_no_chart(plain: Verdict) -> None:
+    charts = charts_of(plain)
+    assert "nothing" not in {chart.name for chart in charts}
+    assert undrawn_figures(plain, charts) == ["Nothing"]

@@ -65,7 +65,7 @@ def test_both_directions_are_lines_of_their_own() -> None:
     found = panels("bidir")
     lines = found["throughput"].lines
     assert [line.label for line in lines] == ["sent (2 streams)", "received (2 streams)"]
-    assert lines[0].look != lines[1].look
+    assert lines[0].style_index != lines[1].style_index
     sender, receiver = found["cwnd"].lines
     assert len(sender.values) == 3
     assert receiver.empty
@@ -77,7 +77,7 @@ def test_omitted_rows_and_the_short_one_behind_them_are_left_out() -> None:
     assert line.values[0] == pytest.approx(1e8, rel=0.2)
 
 
-def test_several_reports_are_told_by_their_names(tmp_path: Path) -> None:
+def test_several_reports_are_distinguished_by_their_names(tmp_path: Path) -> None:
     found = panels("tcp", "parallel", "udp")
     labels = [line.label for line in found["throughput"].lines]
     assert labels == ["tcp", "parallel (4 streams)", "udp"]
@@ -108,7 +108,7 @@ def test_files_are_called_as_the_labs_call_them(tmp_path: Path) -> None:
     assert all(path.read_bytes().startswith(b"%PDF-") for path in done.files)
 
 
-def test_a_broken_test_is_drawn_and_told(tmp_path: Path) -> None:
+def test_a_broken_test_is_drawn_and_reported(tmp_path: Path) -> None:
     done = plot_reports([DATA / "interrupted.json"], PlotRequest(forms=("png",)), out=tmp_path)
     assert done.files
     assert "interrupted.json: the test broke off: interrupt" in done.notes[0]

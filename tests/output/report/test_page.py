@@ -13,8 +13,9 @@ import pytest
 from longfat.analysis.verdict import Verdict, evaluate
 from longfat.execution import Batch, run_batches
 from longfat.execution.runs import load_run
-from longfat.output.report.figures import figure_groups
+from longfat.output.report.figures import figure_groups, visible_groups
 from longfat.output.report.files import ReportFiles, report_page, write_report
+from longfat.output.report.page import Page as ReportPage
 from longfat.output.report.pdf import pdf_bytes
 from longfat.study import read_study
 from tests.browser import open_browser
@@ -86,7 +87,7 @@ def test_page_with_seeds_and_probes(page: str) -> None:
         "Queue of s1-eth2",
         "Queue against congestion window",
         "What limited each flow",
-        "in 2 of 2 seeds",
+        "holds in 2 of 2 seeds",
     ):
         assert words in page
     assert re.findall(r'data-chart="([^"]+)"', page) == ["traffic", "phase"]
@@ -146,18 +147,39 @@ def test_pdf_fetches_nothing(tmp_path: Path) -> None:
     assert pdf_bytes(linked) == pdf_bytes(plain)
 
 
-def test_many_lines_stand_case_by_case(many: Verdict) -> None:
-    def cases_of(verdict: Verdict) -> list[str]:
-        shown = {group.anchor: group for group in figure_groups(verdict)}
-        return [figure.case for figure in shown["traffic"].figures]
+def test_many_cases_are_thumbnails_and_have_a_zoomable_figure_each(many: Verdict) -> None:
+    def traffic(verdict: Verdict, *, zoomable: bool) -> list[tuple[str, bool]]:
+        groups = visible_groups(figure_groups(verdict), zoomable=zoomable)
+        (found,) = [group for group in groups if group.anchor == "traffic"]
+        return [(figure.case, figure.chart is not None) for figure in found.figures]
 
-    assert cases_of(many) == [""]
-    names = [f"{name}{copy}" for name in many.runs for copy in (1, 2)]
+    names = list(many.runs)
+    assert traffic(many, zoomable=True) == [("", False), *((name, True) for name in names)]
+    assert traffic(many, zoomable=False) == [("", False)]
+    few = {name: many.study.cases[name] for name in names if name != "parallel"}
+    few = dict(list(few.items())[:2])
+    study = dataclasses.replace(many.study, cases=few, claims=())
+    verdict = evaluate(study, {name: many.runs[name] for name in few})
+    assert traffic(verdict, zoomable=True) == [("", True)]
+
+
+def test_paper_of_many_cases_is_compact(many: Verdict) -> None:
+    def sections(verdict: Verdict) -> set[str]:
+        page = ReportPage(verdict, figure_groups=(), svgs={})
+        return set(parsed(page.for_paper()).ids)
+
+    whole = {"commands", "iperf3"}
+    assert whole <= sections(many)
+    names = [f"{name}{copy}" for name in many.runs for copy in range(6)]
     study = dataclasses.replace(
         many.study, cases={name: many.study.cases[name[:-1]] for name in names}, claims=()
     )
-    twice = evaluate(study, {name: many.runs[name[:-1]] for name in names})
-    assert cases_of(twice) == names
+    more = evaluate(study, {name: many.runs[name[:-1]] for name in names})
+    assert not whole & sections(more)
+    assert {"runs", "measured", "limiting-factors"} <= sections(more)
+    page = ReportPage(more, figure_groups=(), svgs={})
+    assert "are in report.html" in page.for_paper()
+    assert whole <= set(parsed(page.for_screen(None)).ids)
 
 
 def test_long_tables_are_made_when_they_are_unfolded(many: Verdict, tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_pings_are_dots_where_they_were_sent(runs: dict[str, Run]) -> None:
     assert ping.times_s[0] == pytest.approx(start_s, abs=0.21)
     assert ping.times_s[-1] <= start_s + 19 * 0.2 + 1e-9
     assert ping.values.min() == pytest.approx(run.metrics["ping.min_s"])
-    assert ping.look != bulk.look
+    assert ping.style_index != bulk.style_index
     only = the_panel(run, "rtt", flows=("ping",))
     assert only.title == "ping: RTT of each request"
 
@@ -238,7 +238,7 @@ def test_labels_say_what_differs(runs: dict[str, Run], tmp_path: Path) -> None:
         "plain Linux 6.1 (2 streams)",
         "plain Linux 6.12 (2 streams)",
     ]
-    assert len({line.look for line in several.lines}) == 2
+    assert len({line.style_index for line in several.lines}) == 2
 
 
 def test_files(runs: dict[str, Run], tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def failure(folder: Path, request: PlotRequest | None = None) -> str:
     return str(caught.value)
 
 
-def test_what_is_wrong_is_told(runs: dict[str, Run], tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported(runs: dict[str, Run], tmp_path: Path) -> None:
     probed, plain = runs["probed"].folder, runs["plain"].folder
     assert "no flow 'x' in it; its flows: ping, bulk" in failure(probed, PlotRequest(flows=("x",)))
     assert "no metric 'cwdn' (is it cwnd?)" in failure(probed, PlotRequest(metrics=("cwdn",)))

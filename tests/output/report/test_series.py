@@ -33,8 +33,8 @@ def test_lab08(lab08: Verdict) -> None:
     assert [line.label for line in pings.lines] == ["unshaped", "default", "tuned"]
     assert pings.lines[1].times_s.tolist() == [0, 1, 2, 3]
     assert pings.references == ()
-    # A case keeps its look from one figure to the next.
-    assert pings.lines[1].look == throughput.lines[0].look
+    # A case keeps its style from one figure to the next.
+    assert pings.lines[1].style_index == throughput.lines[0].style_index
     assert Series(verdict_groups(lab08)).panel("queue") is None
 
 
@@ -100,4 +100,4 @@ def test_a_case_keeps_its_look_where_others_have_more(lab08: Verdict) -> None:
     groups = [Group("default", (default,)), Group("tuned", (replace(tuned, case=case),))]
     found = Series(groups).panel("throughput")
     assert found is not None
-    assert [line.look for line in found.lines] == [0, 1]
+    assert [line.style_index for line in found.lines] == [0, 1]

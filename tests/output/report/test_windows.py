@@ -119,7 +119,7 @@ def test_odd_cases(many: Verdict) -> None:
     assert c5.measured_bps < 52.4e6
 
 
-def test_what_is_not_understood_is_told(lab08: Verdict) -> None:
+def test_what_is_not_understood_is_reported(lab08: Verdict) -> None:
     planned = lab08.study.cases["tuned"]
     line = dataclasses.replace(planned.case.setup[0], line="tc class add dev s1-eth2 htb")
     case = dataclasses.replace(planned.case, setup=(line, *planned.case.setup[1:]))

@@ -5,7 +5,7 @@ This package does not depend on studies, runs or verdicts, only on numbers over 
 from any iperf3 report; other renderers than matplotlib (the
 page's zoomable charts, for example) take the same values:
 
-    Line(label="tuned", times_s=t, values=v, unit=Unit.BPS, look=0)
+    Line(label="tuned", times_s=t, values=v, unit=Unit.BPS, style_index=0)
     Panel(name="throughput", title="Throughput", lines=(line, ...), references=(...))
 
 A `Line` is what one flow (or queue) did: numpy arrays of times in seconds and
@@ -13,7 +13,7 @@ values in base units, of equal length, in the order of time; a value that is
 NaN is a gap. `low` and `high` are the edges of a band around it, `parts` the
 thin lines that it sums up (the streams of a flow), `dots` states that its points
 are single measurements which no line joins, and `missing_s` when something was
-due and did not come. `look` is a number: `line_style(look)` is the colour, dash
+due and did not come. `style_index` is a number: `line_style(style_index)` is the colour, dash
 and mark, and `DARK` the same colours for a dark ground. A `Panel` is one
 quantity with all its lines and the constant `Reference` values drawn for
 comparison; `longfat.model.scales` finds the unit of its axis.

@@ -15,6 +15,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullL
 
 from longfat.output.plot.chart import ChartKind
 from longfat.output.plot.style import INK, MUTED, REFERENCE_DASHES, line_style
+from longfat.output.plot.traces import DENSE
 
 if TYPE_CHECKING:
     from longfat.output.plot.axis_scale import AxisScale
@@ -75,7 +76,7 @@ def series_sign(kind: ChartKind, series: Series, density: PointDensity, *, texts
         density: how many points there are.
         texts: whether its x axis is categorical, so that no line joins its points.
     """
-    style = line_style(series.look)
+    style = line_style(series.style_index)
     joined = kind is not ChartKind.POINTS and not texts
     hollow = kind is ChartKind.POINTS and not density.many
     return Line2D(
@@ -91,13 +92,18 @@ def series_sign(kind: ChartKind, series: Series, density: PointDensity, *, texts
     )
 
 
-def formula_sign(rank: int, look: int | None) -> Line2D:
+def formula_sign(rank: int, style_index: int | None) -> Line2D:
     """Return the legend symbol of a computed series."""
-    return Line2D([], [], **_formula_look(rank, look))
+    return Line2D([], [], **_formula_style(rank, style_index))
 
 
 def draw_formula(
-    axes: Any, series: Series, axis: tuple[AxisScale, AxisScale], *, rank: int, look: int | None
+    axes: Any,
+    series: Series,
+    axis: tuple[AxisScale, AxisScale],
+    *,
+    rank: int,
+    style_index: int | None,
 ) -> None:
     """Draw a theoretical curve, above what was measured.
 
@@ -106,19 +112,19 @@ def draw_formula(
         series: the curve.
         axis: the horizontal and the vertical axis.
         rank: the number of the curve among the theoretical ones, from 0.
-        look: the look of the series that it belongs to; None if it belongs to all.
+        style_index: that of the series that it belongs to; None if it belongs to all.
     """
     x, y = axis
     where = x.places(series.x), y.places(series.y)
-    axes.plot(*where, zorder=3.2, **_formula_look(rank, look))
+    axes.plot(*where, zorder=3.2, **_formula_style(rank, style_index))
 
 
 def draw_mark(axes: Any, mark: Mark, axis: AxisScale, rank: int) -> None:
     """Draw a line across, in the colour of the series that it belongs to."""
-    look = _formula_look(rank, mark.look)
+    style = _formula_style(rank, mark.style_index)
     at = mark.at * axis.factor
     if axis.low <= at <= axis.high:
-        (axes.axvline if mark.upright else axes.axhline)(at, zorder=2.4, **look)
+        (axes.axvline if mark.upright else axes.axhline)(at, zorder=2.4, **style)
 
 
 def draw_line(
@@ -133,7 +139,7 @@ def draw_line(
         y: the vertical one.
         beside: its number and the count of series: on a categorical axis they are side by side.
     """
-    style = line_style(series.look)
+    style = line_style(series.style_index)
     across, up = x.places(series.x), y.places(series.y)
     place, count = beside
     if x.texts:
@@ -143,9 +149,9 @@ def draw_line(
         if len(across) <= _FEW_BARS or x.texts:
             _draw_bars(axes, across, up, ends, style.colour)
         else:
-            look = {"color": style.colour, "alpha": min(0.18, 0.9 / count), "linewidth": 0}
-            axes.fill_between(across, *ends, zorder=1.8, **look)
-    look = {
+            band = {"color": style.colour, "alpha": min(0.18, 0.9 / count), "linewidth": 0}
+            axes.fill_between(across, *ends, zorder=1.8, **band)
+    marks = {
         "color": style.colour,
         "linewidth": _WIDTH_PT,
         "marker": style.mark,
@@ -157,13 +163,13 @@ def draw_line(
     # On a logarithmic scale there is no line from 0.
     apart = series.x == 0 if x.zero is not None else np.zeros(len(across), dtype=bool)
     if apart.any():
-        axes.plot(across[apart], up[apart], linestyle="none", **look)
+        axes.plot(across[apart], up[apart], linestyle="none", **marks)
     axes.plot(
         across[~apart],
         up[~apart],
         linestyle="none" if x.texts else style.dash,
-        markevery=None if len(across) <= _FEW_POINTS else _some(len(across), series.look),
-        **look,
+        markevery=None if len(across) <= _FEW_POINTS else _some(len(across), series.style_index),
+        **marks,
     )
 
 
@@ -171,7 +177,7 @@ def draw_points(
     axes: Any, series: Series, x: AxisScale, y: AxisScale, density: PointDensity
 ) -> None:
     """Draw a metric over another."""
-    style = line_style(series.look)
+    style = line_style(series.style_index)
     across, up = x.places(series.x), y.places(series.y)
     if series.low is not None and series.high is not None and not density.many:
         ends = y.places(series.low), y.places(series.high)
@@ -192,11 +198,36 @@ def draw_points(
     )
 
 
+def draw_trace(axes: Any, series: Series, x: AxisScale, y: AxisScale, *, alone: bool) -> None:
+    """Draw samples over time; a series beside others has some marks.
+
+    Args:
+        axes: the axes.
+        series: the series.
+        x: the horizontal axis.
+        y: the vertical one.
+        alone: whether it is the only one in the figure.
+    """
+    style = line_style(series.style_index)
+    dense = len(series.x) > DENSE
+    axes.plot(
+        x.places(series.x),
+        y.places(series.y),
+        color=style.colour,
+        linestyle="-" if dense else style.dash,
+        linewidth=1.0,
+        marker="" if alone else style.mark,
+        markersize=3.4,
+        markevery=_some(len(series.x), series.style_index),
+        zorder=3,
+    )
+
+
 def draw_steps(axes: Any, series: Series, x: AxisScale, y: AxisScale) -> None:
     """Draw a distribution: from 0 at the minimum, and on to the right at the last height."""
     if not len(series.x):
         return
-    style = line_style(series.look)
+    style = line_style(series.style_index)
     order = np.argsort(series.x, kind="stable")
     across, up = x.places(series.x[order]), y.places(series.y[order])
     across = np.concatenate((across[:1], across, [max(x.high, float(across[-1]))]))
@@ -224,11 +255,11 @@ def draw_steps(axes: Any, series: Series, x: AxisScale, y: AxisScale) -> None:
     )
 
 
-def _formula_look(rank: int, look: int | None) -> dict[str, Any]:
+def _formula_style(rank: int, style_index: int | None) -> dict[str, Any]:
     dash = REFERENCE_DASHES[rank % len(REFERENCE_DASHES)]
     colour = (INK, MUTED)[rank // len(REFERENCE_DASHES) % 2]
-    if look is not None:
-        colour = line_style(look).colour
+    if style_index is not None:
+        colour = line_style(style_index).colour
     return {"color": colour, "linewidth": 1.1, "linestyle": dash}
 
 
@@ -256,9 +287,11 @@ def _inside(across: Floats, up: Floats, x: AxisScale, y: AxisScale) -> bool:
     )
 
 
-def _some(count: int, look: int) -> list[int]:
-    """Return evenly spread indices, different ones for each look."""
-    shift = (look % 4) / 4 + 0.125
+def _some(count: int, style_index: int) -> list[int]:
+    """Return evenly spread indices, different ones for each style."""
+    if not count:
+        return []
+    shift = (style_index % 4) / 4 + 0.125
     return sorted({int((step + shift) * count / _SOME_MARKS) for step in range(_SOME_MARKS)})
 
 

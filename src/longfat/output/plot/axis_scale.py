@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from longfat.model.metric import Unit
-from longfat.model.scales import Scale, scale_for
+from longfat.model.scales import Scale, count_scale, scale_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,11 +103,16 @@ def short_text(text: str, maximum: int = MAX_TEXT_LENGTH) -> str:
 
 
 def number_text(value: float) -> str:
-    """Return a number as the text of a tick, in as few digits as identify it."""
-    if value and not 1e-6 <= abs(value) < 1e9:
-        return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
-    whole = f"{float(f'{value:.6g}'):,.10f}"
-    return whole.rstrip("0").rstrip(".")
+    """Return a number as the text of a tick, in as few digits as identify it.
+
+    From a million on it has an SI prefix (`4 M`); a tiny one is a power of ten (`2·10⁻⁷`).
+    """
+    if value and abs(value) < 1e-6:
+        digits, _, power = f"{value:.3g}".partition("e")
+        return f"{digits}·10{str(int(power or 0)).translate(_RAISED)}"
+    scale = count_scale(abs(value))
+    whole = f"{float(f'{value * scale.factor:.6g}'):,.10f}".rstrip("0").rstrip(".")
+    return f"{whole} {scale.unit}".rstrip()
 
 
 def even_ticks(span: Span) -> Ticks:
@@ -201,15 +206,16 @@ _MARGIN = 0.05  # of the axis, on both sides of the data
 _ROOM_ABOVE = 1.08
 _ZERO_APART = 0.16  # of a logarithmic axis: the distance of 0 from the first value
 _ZERO_ROOM = 0.12  # which no other tick may enter
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WIDE_SIZES = 256.0  # sizes so far apart have no unit in common
 
 _PREFIXES: dict[Unit, tuple[Scale, ...]] = {
     Unit.BPS: tuple(
-        Scale(10.0**-power, name)
-        for power, name in ((0, "bit/s"), (3, "kbit/s"), (6, "Mbit/s"), (9, "Gbit/s"))
+        Scale(1000.0**-power, name)
+        for power, name in enumerate(("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"))
     ),
     Unit.BYTES: tuple(
-        Scale(1024.0**-power, name) for power, name in enumerate(("B", "KB", "MB", "GB"))
+        Scale(1024.0**-power, name) for power, name in enumerate(("B", "KB", "MB", "GB", "TB"))
     ),
     Unit.SECONDS: tuple(
         Scale(10.0**power, name) for power, name in ((9, "ns"), (6, "µs"), (3, "ms"), (0, "s"))
@@ -404,6 +410,8 @@ def _logarithmic_scale(
 def _log_scale(unit: Unit, minimum: float, maximum: float) -> Scale:
     """Return the scale in which both ends of an axis are short numbers, best without a point."""
     scales = _PREFIXES.get(unit)
+    if unit is Unit.COUNT:
+        return Scale(1.0, "")  # the ticks have prefixes of their own
     if scales is None:
         return scale_for(unit, maximum)
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from longfat.model.metric import Unit
     from longfat.output.plot.line import Floats
@@ -23,6 +25,8 @@ class ChartKind(Enum):
     POINTS = "points"  # a metric over another metric
     HEAT = "heat"  # a metric over two parameters, as colours
     CDF = "cdf"  # how often a metric is at most so much
+    BARS = "bars"  # metrics of some cases
+    TIME = "time"  # samples over time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ class Series:
         y: their heights; NaN where there is none. Of a CDF, the heights are parts from 0 to 1.
         low: the lower ends of the points' spread over seeds; None where they have none.
         high: the upper ends.
-        look: the number of its colour, dash and mark, from 0; the same in all facets.
+        style_index: the number of its colour, dash and mark, from 0; the same in all facets.
         names: the cases' names, point by point; empty where they have none.
         formula: it was computed, not measured: a curve of theory.
     """
@@ -69,7 +73,7 @@ class Series:
     y: Floats
     low: Floats | None = None
     high: Floats | None = None
-    look: int = 0
+    style_index: int = 0
     names: tuple[str, ...] = ()
     formula: bool = False
 
@@ -82,13 +86,13 @@ class Mark:
         label: its label in the legend; marks with the same label belong together.
         at: the value, in the base unit of its axis.
         upright: it is at a value of the x axis; otherwise at one of the y axis.
-        look: the look of the series that it belongs to; None if it belongs to all.
+        style_index: that of the series that it belongs to; None if it belongs to all.
     """
 
     label: str
     at: float
     upright: bool
-    look: int | None = None
+    style_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,12 +105,22 @@ class Facet:
         cells: of a heat map, the values by row (the y axis's tick) and column (the x axis's
             tick); NaN where there is no case.
         marks: lines across it, of theory; none in a heat map.
+        y: its own vertical axis, in place of the chart's; of bars, the axis of its values.
     """
 
     title: str
     series: tuple[Series, ...] = ()
     cells: Floats | None = None
     marks: tuple[Mark, ...] = ()
+    y: Axis | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Return whether there is nothing to draw in it but theory."""
+        if self.cells is not None:
+            return not bool(np.isfinite(self.cells).any())
+        measured = (one for one in self.series if not one.formula)
+        return not any((np.isfinite(one.x) & np.isfinite(one.y)).any() for one in measured)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -134,3 +148,13 @@ class Chart:
     colour: Axis | None = None
     by: str = ""
     note: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Return whether there is nothing to draw."""
+        return all(facet.empty for facet in self.facets)
+
+    @property
+    def zoomable(self) -> bool:
+        """Return whether the page has a zoomable form of it."""
+        return self.kind not in (ChartKind.BARS, ChartKind.TIME)

@@ -19,11 +19,13 @@ from longfat.output.plot.artists import (
     draw_mark,
     draw_points,
     draw_steps,
+    draw_trace,
     formula_sign,
     lay,
     series_sign,
 )
 from longfat.output.plot.axis_scale import AxisScale, Room, axis_scale
+from longfat.output.plot.bars import draw_bars
 from longfat.output.plot.chart import ChartKind
 from longfat.output.plot.heat import draw_heat
 from longfat.output.plot.labels import name_points
@@ -57,14 +59,14 @@ class Entry:
         label: the label.
         series: what was measured; None for what was computed.
         rank: of what was computed, which of its kind it is, from 0.
-        look: of what was computed, the look of what was measured that it belongs to; None
+        style_index: of a formula, that of the measured series that it belongs to; None
             if it belongs to all.
     """
 
     label: str
     series: Series | None = None
     rank: int = 0
-    look: int | None = None
+    style_index: int | None = None
 
 
 def draw_chart(
@@ -83,6 +85,8 @@ def draw_chart(
     shown, note = readable(chart)
     if chart.kind is ChartKind.HEAT:
         return draw_heat(shown, title=title, note=note, width_in=width_in)
+    if chart.kind is ChartKind.BARS:
+        return draw_bars(shown, title=title, note=note, width_in=width_in)
     return _draw(shown, title=title, note=note, width_in=width_in)
 
 
@@ -142,14 +146,16 @@ def entries(chart: Chart) -> list[Entry]:
     """Return the entries of a chart's legend: every label once, what was measured first."""
     measured: dict[str, Entry] = {}
     computed: dict[str, Entry] = {}
-    looks = measured_looks(chart)
+    style_indices = measured_styles(chart)
     for facet in chart.facets:
         for one in facet.series:
             if not one.label or not len(one.x):
                 continue
             if one.formula:
-                look = one.look if one.look in looks else None
-                computed.setdefault(one.label, Entry(one.label, rank=len(computed), look=look))
+                style_index = one.style_index if one.style_index in style_indices else None
+                computed.setdefault(
+                    one.label, Entry(one.label, rank=len(computed), style_index=style_index)
+                )
             else:
                 measured.setdefault(one.label, Entry(one.label, one))
         for mark in facet.marks:
@@ -157,11 +163,13 @@ def entries(chart: Chart) -> list[Entry]:
     return [*measured.values(), *computed.values()]
 
 
-def measured_looks(chart: Chart) -> set[int]:
-    """Return the looks of measured series: a curve that has one of them belongs to it."""
+def measured_styles(chart: Chart) -> set[int]:
+    """Return the styles of measured series: a curve that has one of them belongs to it."""
     # With a single series, a curve in the same colour would be invisible.
-    looks = {one.look for facet in chart.facets for one in facet.series if not one.formula}
-    return looks if len(looks) > 1 else set()
+    style_indices = {
+        one.style_index for facet in chart.facets for one in facet.series if not one.formula
+    }
+    return style_indices if len(style_indices) > 1 else set()
 
 
 def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
@@ -170,27 +178,39 @@ def _draw(chart: Chart, *, title: str, note: str, width_in: float) -> Figure:
     density = PointDensity(max(map(_points, chart.facets)))
     if len(names) > 1 or any(entry.series is None for entry in names):
         signs = [
-            formula_sign(entry.rank, entry.look)
+            formula_sign(entry.rank, entry.style_index)
             if entry.series is None
             else series_sign(chart.kind, entry.series, density, texts=chart.x.ticks is not None)
             for entry in names
         ]
         sheet.add_legend(signs, [entry.label for entry in names], title=chart.by)
-    x, y = axis_scales(
-        chart,
-        width_in=width_in - _MARGINS_IN - (_LEGEND_IN if sheet.beside else 0.0),
-        height_in=_ALONE_IN if len(chart.facets) == 1 else _AMONG_IN,
-        columns=columns_of(len(chart.facets), width_in=width_in),
-    )
+    x, y = scales_of(chart, chart.facets, sheet)
     theory = {entry.label: entry for entry in names if entry.series is None}
+    titles = []
     for axes, facet in zip(sheet.axes, chart.facets, strict=True):
-        lay(axes, x, y, half=chart.kind is ChartKind.CDF)
-        _draw_facet(axes, facet, (x, y), kind=chart.kind, theory=theory, density=density)
-    titles = tuple(facet.title for facet in chart.facets)
-    sheet.arrange(x, y, Captions(title=title, facets=titles, note=note))
+        own = y if facet.y is None else scales_of(chart, (facet,), sheet)[1]
+        lay(axes, x, own, half=chart.kind is ChartKind.CDF)
+        _draw_facet(axes, facet, (x, own), kind=chart.kind, theory=theory, density=density)
+        unit = f" ({own.unit})" if facet.y is not None and own.unit else ""
+        titles.append(facet.title + unit)
+    own_y = any(facet.y is not None for facet in chart.facets)
+    if own_y:
+        y = dataclasses.replace(y, title=chart.y.label)
+    sheet.arrange(x, y, Captions(title=title, facets=tuple(titles), note=note), own_y=own_y)
     if chart.kind is ChartKind.POINTS and len(chart.facets) == 1:
         _name(sheet.axes[0], chart.facets[0], x, y)
     return sheet.figure
+
+
+def scales_of(chart: Chart, facets: tuple[Facet, ...], sheet: Sheet) -> tuple[AxisScale, AxisScale]:
+    """Return the axis scales of some facets of a chart, which may have their own vertical axis."""
+    own = facets[0].y if len(facets) == 1 else None
+    return axis_scales(
+        dataclasses.replace(chart, facets=facets, y=own or chart.y),
+        width_in=sheet.width_in - _MARGINS_IN - (_LEGEND_IN if sheet.beside else 0.0),
+        height_in=_ALONE_IN if len(chart.facets) == 1 else _AMONG_IN,
+        columns=columns_of(len(chart.facets), width_in=sheet.width_in),
+    )
 
 
 def _draw_facet(
@@ -207,6 +227,8 @@ def _draw_facet(
     for place, one in enumerate(measured):
         if kind is ChartKind.CDF:
             draw_steps(axes, one, x, y)
+        elif kind is ChartKind.TIME:
+            draw_trace(axes, one, x, y, alone=len(measured) == 1)
         elif kind is ChartKind.POINTS:
             draw_points(axes, one, x, y, density)
         else:
@@ -214,7 +236,7 @@ def _draw_facet(
     for one in facet.series:
         if one.formula:
             entry = theory.get(one.label, Entry(one.label))
-            draw_formula(axes, one, (x, y), rank=entry.rank, look=entry.look)
+            draw_formula(axes, one, (x, y), rank=entry.rank, style_index=entry.style_index)
     for mark in facet.marks:
         draw_mark(axes, mark, x if mark.upright else y, theory[mark.label].rank)
 

@@ -200,8 +200,8 @@ def _write_values(
         if np.isfinite(value) and (value > 0 or not isinstance(norm, LogNorm)):
             ink = _ink_on(colours(norm(value)))
             text = value_text(float(value), colour)
-            look = {"fontsize": fitting[0], "color": ink, "ha": "center", "va": "center"}
-            axes.text(column, row, text, zorder=3, **look)
+            text_style = {"fontsize": fitting[0], "color": ink, "ha": "center", "va": "center"}
+            axes.text(column, row, text, zorder=3, **text_style)
 
 
 def _ink_on(colour: tuple[float, ...]) -> str:

@@ -54,7 +54,7 @@ def label_ends(
         labels: the labels.
         ends: the last point of each line in the axes' units; None where there
             is no line, and then no label.
-        styles: the look of each line.
+        styles: the style of each line.
         height_in: about how high the axes are, in inches.
     """
     bottom, top = axes.get_ylim()

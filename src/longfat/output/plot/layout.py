@@ -107,8 +107,17 @@ class Sheet:
         """Return the number of rows of multiples."""
         return math.ceil(len(self.axes) / self.columns)
 
-    def add_legend(self, handles: Sequence[Any], names: Sequence[str], *, title: str) -> None:
-        """Add a legend: beside a single multiple where there is space, otherwise below."""
+    def add_legend(
+        self, handles: Sequence[Any], names: Sequence[str], *, title: str, beside: bool = True
+    ) -> None:
+        """Add a legend: beside a single multiple where there is space, otherwise below.
+
+        Args:
+            handles: its symbols.
+            names: its labels.
+            title: its title; empty for none.
+            beside: it may be beside the multiple.
+        """
         self.handles, self.names = list(handles), [short_text(name, 48) for name in names]
         if len(names) > MAX_ENTRIES:
             more = len(names) - MAX_ENTRIES
@@ -116,14 +125,22 @@ class Sheet:
             self.names = [*self.names[:MAX_ENTRIES], f"and {more} more"]
         self.legend_title = title
         self.beside = (
-            len(self.axes) == 1
+            beside
+            and len(self.axes) == 1
             and self.width_in > NARROW_WIDTH_IN
             and len(names) <= _MAX_BESIDE
             and max(map(len, [title, *names])) <= _MAX_BESIDE_LENGTH
         )
 
     def arrange(
-        self, x: AxisScale, y: AxisScale, words: Captions, *, each_in: float | None = None
+        self,
+        x: AxisScale,
+        y: AxisScale,
+        words: Captions,
+        *,
+        each_in: float | None = None,
+        own_x: bool = False,
+        own_y: bool = False,
     ) -> None:
         """Lay everything out, and make the figure as high as necessary.
 
@@ -132,17 +149,22 @@ class Sheet:
             y: the vertical axis.
             words: the texts around them.
             each_in: how high each multiple is, in inches; None for what suits its width.
+            own_x: each multiple has a horizontal axis of its own.
+            own_y: each has a vertical one.
         """
         last_row = max(len(self.axes) - self.columns, 0)
         for place, axes in enumerate(self.axes):
-            axes.xaxis.set_tick_params(labelbottom=place >= last_row)
-            axes.yaxis.set_tick_params(labelleft=place % self.columns == 0)
+            axes.xaxis.set_tick_params(labelbottom=own_x or place >= last_row)
+            axes.yaxis.set_tick_params(labelleft=own_y or place % self.columns == 0)
+        gap_in = _GAP_IN + (max(self._wide(axes.yaxis) for axes in self.axes) if own_y else 0.0)
+        row_gap_in = _ROW_GAP_IN
+        row_gap_in += max(self._tall(axes.xaxis) for axes in self.axes) if own_x else 0.0
         legend = self._legend() if self.handles else None
         left_in = _EDGE_IN + (_NAME_IN if y.title else 0.0) + 0.05
         left_in += max(self._wide(axes.yaxis) for axes in self.axes[:: self.columns])
         right_in = self._right_in(legend)
         panel_width_in = (
-            self.width_in - left_in - right_in - _GAP_IN * (self.columns - 1)
+            self.width_in - left_in - right_in - gap_in * (self.columns - 1)
         ) / self.columns
         self._turn_texts(x, panel_width_in)
         panel_height_in = self._panel_height_in(panel_width_in) if each_in is None else each_in
@@ -154,8 +176,8 @@ class Sheet:
         # From the top downwards.
         head_in = _FACET_LINE_IN * head_lines + (0.05 if head_lines else 0.0)
         first_in = _EDGE_IN + (_TITLE_LINE_IN * (title.count("\n") + 1) + 0.06 if title else 0.0)
-        row_in = head_in + panel_height_in + _ROW_GAP_IN
-        floor_in = first_in + row_in * self.rows - _ROW_GAP_IN
+        row_in = head_in + panel_height_in + row_gap_in
+        floor_in = first_in + row_in * self.rows - row_gap_in
         name_in = floor_in + 0.07 + max(self._tall(axes.xaxis) for axes in self.axes[last_row:])
         end_in = name_in + (_NAME_IN if x.title else 0.0)
         legend_in = first_in + head_in if self.beside else end_in + 0.08
@@ -168,7 +190,7 @@ class Sheet:
         for place, axes in enumerate(self.axes):
             row, column = divmod(place, self.columns)
             corner_in = (
-                left_in + column * (panel_width_in + _GAP_IN),
+                left_in + column * (panel_width_in + gap_in),
                 first_in + row * row_in + head_in,
             )
             axes.set_position(self._box(*corner_in, panel_width_in, panel_height_in))
@@ -199,9 +221,9 @@ class Sheet:
         x, y = self._point(left_in, top_in + panel_height_in)
         return x, y, panel_width_in / self.width_in, panel_height_in / self.figure.get_figheight()
 
-    def _write(self, text: str, x_in: float, y_in: float, **look: Any) -> None:
+    def _write(self, text: str, x_in: float, y_in: float, **style: Any) -> None:
         if text:
-            self.figure.text(*self._point(x_in, y_in), text, **{"color": INK, **look})
+            self.figure.text(*self._point(x_in, y_in), text, **{"color": INK, **style})
 
     def _right_in(self, legend: Any) -> float:
         """Return the width of everything to the right of the axes."""

@@ -23,7 +23,7 @@ from longfat.analysis.timeseries.quantities import Floats, Trace
 from longfat.model.spread import HIGH, LOW
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from longfat.model.metric import Unit
 
@@ -45,26 +45,28 @@ class Line:
         times_s: the times, in seconds, in their order.
         values: as many values, in base units; NaN where there is a gap.
         unit: the base unit.
-        look: the number of its colour, dash and mark, from 0.
+        style_index: the number of its colour, dash and mark, from 0.
         low: the lower edge of a band around it; None where it has none.
         high: the upper edge.
         parts: what it sums up, drawn thin: the streams of a flow.
         dots: its points are single measurements that no line joins.
         steps: a value stays until the next one, as a counter's does.
         missing_s: when a value was due and did not come, in seconds.
+        case: the case that it is of, in a figure of several cases; empty in one of a single case.
     """
 
     label: str
     times_s: Floats
     values: Floats
     unit: Unit
-    look: int = 0
+    style_index: int = 0
     low: Floats | None = None
     high: Floats | None = None
     parts: tuple[Trace, ...] = ()
     dots: bool = False
     steps: bool = False
     missing_s: Floats | None = None
+    case: str = ""
 
     def __post_init__(self) -> None:
         Trace(self.times_s, self.values)
@@ -120,10 +122,12 @@ class Reference:
     Attributes:
         value: its height, in the panel's base unit.
         label: its label in a figure.
+        cases: the cases that it holds for, in a figure of several; empty for all of them.
     """
 
     value: float
     label: str
+    cases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +137,12 @@ class Moment:
     Attributes:
         at_s: when, in seconds.
         label: what happened.
+        cases: the cases in which it did, in a figure of several; empty for all of them.
     """
 
     at_s: float
     label: str
+    cases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -179,9 +185,9 @@ class Panel:
         return max(line.largest for line in self.lines)
 
     @property
-    def has_values(self) -> bool:
-        """Return whether any of its lines has a value, be it 0."""
-        return any(np.isfinite(line.values).any() for line in self.lines)
+    def cases(self) -> tuple[str, ...]:
+        """Return the cases that its lines are of, in the order of the lines."""
+        return tuple(dict.fromkeys(line.case for line in self.lines))
 
     @property
     def span_s(self) -> tuple[float, float]:
@@ -227,6 +233,60 @@ class PhaseTrace:
         return replace(self, times_s=self.times_s[keep], across=self.across[keep], up=self.up[keep])
 
 
+MAX_SHARED_SCALE = 8.0
+"""Cases whose largest values differ by more than this factor do not share an axis."""
+
+
+def scale_groups(largest: Mapping[str, float]) -> list[list[str]]:
+    """Put names together whose largest values can share an axis, the largest first.
+
+    Args:
+        largest: the largest value of each name; 0 goes with the smallest.
+    """
+    groups: list[list[str]] = []
+    top = 0.0
+    for name in sorted(largest, key=lambda name: -largest[name]):
+        if groups and (not largest[name] or largest[name] * MAX_SHARED_SCALE >= top):
+            groups[-1].append(name)
+        else:
+            top = largest[name]
+            groups.append([name])
+    return groups
+
+
+def split_scales(panel: Panel) -> tuple[Panel, ...]:
+    """Return a panel as several where the scales of its cases differ too much to be read in one.
+
+    The lines of a case stay together: that they differ is what the case shows.
+
+    Args:
+        panel: the panel.
+
+    Returns:
+        The panels, the one with the largest values first; each has the names of its cases in
+        its title if there are several.
+    """
+    parts = scale_groups(
+        {
+            case: max(line.largest for line in panel.lines if line.case == case)
+            for case in panel.cases
+        }
+    )
+    if len(parts) < 2:
+        return (panel,)
+    return tuple(
+        replace(
+            panel,
+            title=f"{panel.title}: {', '.join(case for case in panel.cases if case in cases)}",
+            lines=tuple(line for line in panel.lines if line.case in cases),
+            references=tuple(
+                one for one in panel.references if not one.cases or {*one.cases} & {*cases}
+            ),
+        )
+        for cases in parts
+    )
+
+
 def band_line(lines: Sequence[Line]) -> Line:
     """Return the median of lines over time, with the 5th and 95th percentile as its band.
 
@@ -239,7 +299,7 @@ def band_line(lines: Sequence[Line]) -> Line:
         lines: one line for each run, all of the same quantity; at least one.
 
     Returns:
-        A line with the label and look of the first, without parts; what
+        A line with the label and style of the first, without parts; what
         was missing in any run is missing in it. A single line is returned
         as it is.
 

@@ -21,6 +21,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from longfat.model.scales import scale_for
+from longfat.output.plot.axis_scale import number_text
+from longfat.output.plot.line import scale_groups
 from longfat.output.plot.style import INK, MUTED, PAGE_WIDTH_IN, figure_title
 
 if TYPE_CHECKING:
@@ -66,28 +68,34 @@ def draw_phase(
     each_in = min(3.6, (width_in - 1.6) / columns * 0.9)
     figure = Figure(figsize=(width_in, 1.1 + rows * (each_in + 0.3)), layout="constrained")
     figure_title(figure, title, width_in=width_in)
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    x_axis = _Axis.of([o.across for o in traces], [o.across_mark for o in traces], across[1])
-    y_axis = _Axis.of([o.up for o in traces], [o.up_mark for o in traces], up[1])
+    own = not _have_one_scale(traces)
+    grid = figure.subplots(rows, columns, sharex=not own, sharey=not own, squeeze=False)
+    shared = _Axis.of_all(traces, across[1], up[1])
     span_s = min(float(o.times_s[0]) for o in traces), max(float(o.times_s[-1]) for o in traces)
     drawn: Any = None
     for place, (axes, one) in enumerate(zip(grid.flat, traces, strict=False)):
+        x_axis, y_axis = _Axis.of_all([one], across[1], up[1]) if own else shared
         drawn = _draw_trace(axes, one, x_axis, y_axis, span_s)
         axes.set_title(one.label)
-        # Above an incomplete last row, panels have axis labels at the bottom too.
-        axes.xaxis.set_tick_params(labelbottom=place + columns >= len(traces))
+        axes.set_xlim(0, x_axis.limit)
+        axes.set_ylim(0, y_axis.limit)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(nbins=5))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
+        if own:
+            axes.set_xlabel(x_axis.scale.unit)
+            axes.set_ylabel(y_axis.scale.unit)
+        else:
+            # Above an incomplete last row, panels have axis labels at the bottom too.
+            axes.xaxis.set_tick_params(labelbottom=place + columns >= len(traces))
     for axes in grid.flat[len(traces) :]:
         axes.set_visible(False)
-    first = grid[0, 0]
-    first.set_xlim(0, x_axis.limit)
-    first.set_ylim(0, y_axis.limit)
-    for axis in (first.xaxis, first.yaxis):
-        axis.set_major_locator(MaxNLocator(nbins=5))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    x_axis, y_axis = shared
     marks = [name for name, axis in zip(mark_names, (x_axis, y_axis), strict=True) if axis.marked]
     note = "○ start, ■ end" + (f"; dashed: {' and '.join(marks)}" if marks else "")
-    figure.supxlabel(f"{across[0]} ({x_axis.scale.unit})\n{note}", fontsize=9)
-    figure.supylabel(f"{up[0]} ({y_axis.scale.unit})", fontsize=9)
+    units = ("", "") if own else (f" ({x_axis.scale.unit})", f" ({y_axis.scale.unit})")
+    figure.supxlabel(f"{across[0]}{units[0]}\n{note}", fontsize=9)
+    figure.supylabel(up[0] + units[1], fontsize=9)
     bar = figure.colorbar(drawn, ax=grid, shrink=0.9, aspect=30, pad=0.02)
     bar.set_label("virtual time (s)")
     bar.outline.set_visible(False)
@@ -112,11 +120,29 @@ class _Axis:
         scale = scale_for(unit, highest)
         return cls(scale, top, highest * scale.factor * 1.08 or 1.0, bool(near))
 
+    @classmethod
+    def of_all(cls, traces: Sequence[PhaseTrace], across: Unit, up: Unit) -> tuple[_Axis, _Axis]:
+        """Return the two axes of traces, of the quantities' base units."""
+        return (
+            cls.of([o.across for o in traces], [o.across_mark for o in traces], across),
+            cls.of([o.up for o in traces], [o.up_mark for o in traces], up),
+        )
+
     def near(self, mark: float | None) -> float | None:
         """Return the position of a mark; None for none, or one too far from the data."""
         if mark is None or mark > _FAR_MARK * self.top:
             return None
         return mark * self.scale.factor
+
+
+def _have_one_scale(traces: Sequence[PhaseTrace]) -> bool:
+    """Return whether traces can be read on the same axes."""
+    for values in ([o.across for o in traces], [o.up for o in traces]):
+        finite = [each[np.isfinite(each)] for each in values]
+        tops = {str(place): float(each.max()) for place, each in enumerate(finite) if len(each)}
+        if len(scale_groups(tops)) > 1:
+            return False
+    return True
 
 
 def _draw_trace(

@@ -50,13 +50,22 @@ class LineStyle:
 
 
 def line_style(index: int) -> LineStyle:
-    """Return the look of the line with this number, from 0."""
+    """Return the style of the line with this number, from 0."""
     return LineStyle(
         colour=_COLOURS[index % len(_COLOURS)],
         dash=_DASHES[index % len(_DASHES)],
         mark=_MARKS[index % len(_MARKS)],
     )
 
+
+MAX_ENTRIES = 6
+"""The maximum number of lines over time that can be distinguished in a figure."""
+
+OTHERS = LineStyle(colour="#9aa3ab", dash="-", mark=".")
+"""The style of all lines beyond."""
+
+MOMENT_DASHES = (0, (1, 2))
+"""The dashes of what happened at a time."""
 
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -114,7 +123,6 @@ PAGE_WIDTH_IN = 7.5
 NARROW_WIDTH_IN = 3.9
 
 _LEGEND_ROW_IN = 0.19
-_MAX_END_LABELS = 9
 _MAX_END_LABEL_LENGTH = 24
 
 REFERENCE_DASHES: tuple[Any, ...] = ((0, (4, 3)), (0, (1, 2)), (0, (7, 2, 1, 2)), (0, (9, 3)))
@@ -182,27 +190,34 @@ def fits_beside(labels: Sequence[str], *, width_in: float) -> bool:
     """Return whether lines can be labelled beside their ends."""
     return (
         width_in > NARROW_WIDTH_IN
-        and len(labels) <= _MAX_END_LABELS
+        and len(labels) <= MAX_ENTRIES
         and max(map(len, labels), default=0) <= _MAX_END_LABEL_LENGTH
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a legend: its label, its look, and whether it is of dots only."""
+    """An entry of a legend: its label, its style, and whether it is of dots only."""
 
     label: str
     style: LineStyle
     dots: bool
 
 
-def add_legend(figure: Figure, entries: Sequence[Entry], *, width_in: float) -> None:
+def add_legend(
+    figure: Figure,
+    entries: Sequence[Entry],
+    *,
+    width_in: float,
+    outside: bool = True,
+) -> None:
     """Put a legend below the panels, and increase the figure's height accordingly.
 
     Args:
         figure: the figure.
         entries: the entries of the legend, by line.
         width_in: the figure's width, in inches.
+        outside: the figure has a layout, which keeps the space free.
     """
     handles = [
         Line2D(
@@ -222,7 +237,7 @@ def add_legend(figure: Figure, entries: Sequence[Entry], *, width_in: float) -> 
     figure.legend(
         handles,
         [entry.label for entry in entries],
-        loc="outside lower left",
+        loc="outside lower left" if outside else "lower left",
         ncols=across,
         handlelength=3.2,
     )

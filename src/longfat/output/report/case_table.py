@@ -203,11 +203,13 @@ def _shown(metrics: Mapping[str, Metric]) -> set[str]:
 def _metric(key: str, metric: Metric, spreads: Sequence[Any], shown: bool) -> Column:
     values = [None if one is None else one.median for one in spreads]
     known = [value for value in values if value is not None and math.isfinite(value)]
-    scale = scale_for(metric.unit, max(map(abs, known), default=0.0))
+    counted = metric.unit is Unit.COUNT
+    # A table shows counts to the last one.
+    largest = 0.0 if counted else max(map(abs, known), default=0.0)
+    scale = scale_for(metric.unit, largest)
     numbers = tuple(
         None if value is None else float(f"{value * scale.factor:.{_DIGITS}g}") for value in values
     )
-    counted = metric.unit is Unit.COUNT
     return Column(
         key=key,
         title=f"{key.partition('.')[0]} {metric.title}",

@@ -76,10 +76,10 @@ def _chart(
     facets = []
     for part, is_of in CLASSES.values():
         series = []
-        for look, (group, responses) in enumerate(zip(groups, every, strict=True)):
+        for style_index, (group, responses) in enumerate(zip(groups, every, strict=True)):
             x, y = _steps([value for size_bytes, value in responses if is_of(size_bytes)])
             if len(x):
-                series.append(Series(label=group.label or flow, x=x, y=y, look=look))
+                series.append(Series(label=group.label or flow, x=x, y=y, style_index=style_index))
         if series:
             facets.append(Facet(title=part, series=tuple(series)))
     if not facets:

@@ -21,11 +21,19 @@ from longfat.output.report.fidelity import (
     StudyFidelity,
     side_by_side,
 )
-from longfat.output.report.values import BAND, MISSING, band_text, claim_rows
+from longfat.output.report.values import BAND, MISSING, band_text, claim_rows, published_text
 from longfat.study.timing import format_testbed
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
+
+_RULE = (
+    f"*Measured* is the median over the seeds, *{BAND}* the band of their runs in the median's "
+    "unit, *ratio* measured / published. Where the source has several runs, their median is "
+    "published, with the same band of them in brackets. Then *bands agree* if each median is in "
+    "the other's band. Else a figure is *within 15 %* of the published one, or one of the two is "
+    "*inside the band* of the other"
+)
 
 
 def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
@@ -51,10 +59,8 @@ def fidelity_markdown(studies: Sequence[StudyFidelity]) -> str:
         "",
         f"longfat {__version__}, Linux {', '.join(kernels)}. Tools: {'; '.join(tools)}.",
         "",
-        f"*Measured* is the median over the seeds, *{BAND}* the band of their runs in the median's "
-        "unit, *ratio* measured / published. A figure is *within 15 %* of the published one, or "
-        "the published one is *inside the band*, or a note explains the difference; any other is "
-        "marked **off**. MB are 1,048,576 bytes.",
+        f"{_RULE}, or a note explains the difference; any other is marked **off**. MB are "
+        "1,048,576 bytes.",
     ]
     for main, *others in side_by_side(studies):
         lines += _section(main)
@@ -87,6 +93,8 @@ def _run_commands(one: StudyFidelity) -> list[str]:
         place += ["--kernel", one.setting.kernel]
     if one.setting.testbed is not None:
         place += ["--testbed", shlex.quote(format_testbed(one.setting.testbed))]
+    if one.setting.shared_kernel is not None:
+        place.append("--shared-kernel" if one.setting.shared_kernel else "--separate-kernels")
     if one.setting.name:
         place += ["--out", _folder(one)]
     lines = []
@@ -136,7 +144,8 @@ def _settings(main: StudyFidelity, others: Sequence[StudyFidelity]) -> list[str]
         "",
         "On a testbed one computer runs all hosts and switches, and serves timers late or takes "
         "time for its work ([`testbed`](study-format.md#network)); elsewhere hosts are infinitely "
-        "fast. Medians, where there are several seeds.",
+        "fast. Hosts share one kernel, as in Mininet, or are separate computers "
+        "([`shared_kernel`](study-format.md#network)). Medians, where there are several seeds.",
         "",
     ]
     return lines + _markdown(heads, rows, numbers=range(2, len(heads)))
@@ -171,7 +180,7 @@ def _row(figure: FigureFidelity, *, with_band: bool, notes: dict[str, int]) -> l
     cells = [
         published.case,
         plain_markdown(published.title),
-        format_quantity(published.value, published.unit),
+        published_text(published),
         measured,
         *([band_text(spread, published.unit)] if with_band else []),
         str(0 if spread is None else spread.count),
@@ -184,7 +193,7 @@ def _row(figure: FigureFidelity, *, with_band: bool, notes: dict[str, int]) -> l
 def _verdict(figure: FigureFidelity, notes: dict[str, int]) -> str:
     words = figure.agreement.value if figure.agreement.good else f"**{figure.agreement.value}**"
     text = figure.comparison.figure.explanation
-    if text is None or figure.agreement is Agreement.WITHIN:
+    if text is None or figure.agreement in (Agreement.BANDS, Agreement.WITHIN):
         return words
     if figure.reason_is_unknown:
         words = NOT_KNOWN.lower()
@@ -196,46 +205,69 @@ def plain_markdown(text: str) -> str:
     return re.sub(r"([\\`*_\[\]#|])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))
 
 
+_ROW = re.compile(r"^\| \[([A-Za-z0-9-]+)\]\(#\1\) \|.*\|$", re.MULTILINE)
 _HEADS = ("experiment", "published", "figures", *(one.value for one in Agreement), "claims")
 
 
-def reproduced_markdown(studies: Sequence[StudyFidelity], *, others: Sequence[str]) -> str:
+def reproduced_markdown(
+    studies: Sequence[StudyFidelity], *, known: Sequence[str], older: str = ""
+) -> str:
     """Return the page: a table of all experiments, and a section for each.
 
     Args:
-        studies: the experiments with their runs, in the order to show them.
-        others: the names of the experiments that were not run.
+        studies: the experiments with their runs.
+        known: the names of all experiments that there are, in the order to show them.
+        older: the page as it is; its rows and sections of experiments that were not run are kept.
     """
-    runs = [run for one in studies for of_case in one.verdict.runs.values() for run in of_case]
-    kernels = sorted({run.kernel["release"] for run in runs})
-    names = " ".join(one.verdict.study.name for one in studies) if others else "--all"
-    virtual_s = sum(run.virtual_s for run in runs)
+    rows = {name: row for name, row in _rows(older).items() if name in known}
+    sections = {name: text for name, text in _sections(older).items() if name in known}
+    for one in studies:
+        name = one.verdict.study.name
+        rows[name] = _overview_row(one)
+        sections[name] = "\n".join(_experiment_section(one))
+    absent = [name for name in known if name not in sections]
     lines = [
         "# Published experiments reproduced",
         "",
-        "Generated by this command; do not edit it by hand:",
+        "Generated by this command; do not edit it by hand. With names in place of `--all` it "
+        "makes the sections of these experiments anew and keeps the others.",
         "",
         "```sh",
-        f"longfat reproduce {names} --out docs/reproduced.md",
+        "longfat reproduce --all --out docs/reproduced.md",
         "```",
         "",
-        f"longfat {__version__}, Linux {', '.join(kernels)}; {len(runs)} runs, "
-        f"{virtual_s:,.0f} s of virtual time. Tools: {'; '.join(format_tools(runs))}.",
-        "",
-        f"*Measured* is the median over the seeds, *{BAND}* the band of their runs in the median's "
-        "unit, *ratio* measured / published. A figure is *within 15 %* of the published one, or "
-        "the published one is *inside the band*, or a note explains the difference, if the reason "
-        "is known; any other is **off**. MB are 1,048,576 bytes.",
+        f"{_RULE}, or a note explains the difference, if the reason is known; any other is "
+        "**off**. MB are 1,048,576 bytes.",
         "",
         f"| {' | '.join(_HEADS)} |",
         f"| --- | --- | {' | '.join('---:' for _ in _HEADS[2:])} |",
-        *(_overview_row(one) for one in studies),
+        *(rows[name] for name in known if name in rows),
     ]
-    if others:
-        lines += ["", f"Not run for this page: {', '.join(others)}."]
-    for one in studies:
-        lines += _experiment_section(one)
-    return "\n".join(lines) + "\n"
+    if absent:
+        lines += ["", f"Not run for this page: {', '.join(absent)}."]
+    return "\n".join([*lines, *(sections[name] for name in known if name in sections)]) + "\n"
+
+
+def _rows(page: str) -> dict[str, str]:
+    """Return the rows of the table of all experiments by name."""
+    return {found[1]: found[0] for found in _ROW.finditer(page)}
+
+
+def _sections(page: str) -> dict[str, str]:
+    """Return the sections of a page by the names of their experiments, each with its heading."""
+    _, *parts = re.split(r"\n(?=## )", page)
+    return {part.splitlines()[0].removeprefix("## "): "\n" + part.rstrip("\n") for part in parts}
+
+
+def _run_line(one: StudyFidelity) -> str:
+    """Return a line on what a section's figures were measured with."""
+    runs = [run for of_case in one.verdict.runs.values() for run in of_case]
+    kernels = ", ".join(sorted({run.kernel["release"] for run in runs}))
+    virtual_s = sum(run.virtual_s for run in runs)
+    return (
+        f"Measured with longfat {__version__} and Linux {kernels}: {len(runs)} runs, "
+        f"{virtual_s:,.0f} s of virtual time. Tools: {'; '.join(format_tools(runs))}."
+    )
 
 
 def _overview_row(one: StudyFidelity) -> str:
@@ -277,4 +309,4 @@ def _experiment_section(one: StudyFidelity) -> list[str]:
     if rows := claim_rows(one.verdict):
         lines += ["", "Claims:", ""]
         lines += [f"- {row.verdict}: {plain_markdown(row.text)}" for row in rows]
-    return lines
+    return [*lines, "", _run_line(one)]

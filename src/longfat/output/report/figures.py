@@ -1,12 +1,13 @@
 """The figures of a report, each for the screen and for paper.
 
-A figure has few lines; where there are many, each case gets a figure of its own, as
-about half a dozen lines can be distinguished.
+A figure has few lines, as about half a dozen can be distinguished. Where there are many, paper
+has a row of thumbnails for each case, and the page also has a figure with zoom for each.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from longfat.analysis.timeseries.groups import seeds_note, verdict_groups
 from longfat.model.metric import Unit
 from longfat.model.traffic import Bulk, Cbr, Flow, Ping, Video
 from longfat.output.plot import MAX_PHASE_PANELS, draw_chart, draw_panels, draw_phase
+from longfat.output.plot.line import split_scales
+from longfat.output.plot.small_multiples import are_crowded
 from longfat.output.report.charts import ChartData
 from longfat.output.report.completion import completion_charts
 from longfat.output.report.series import Series
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from longfat.output.plot import Chart, Panel, PhaseTrace
 
 _OVER_TIME = ("throughput", "rtt", "cwnd", "queue", "retransmits")
-_MAX_LINES = 7  # as many as there are colours
+_MAX_ROWS = 6  # of thumbnails in a figure; a higher one leaves much of a page empty
 _TRAFFIC_TIME = "virtual time since the first flow's start (s)"
 _PING_TIME = "virtual time since the first request (s)"
 _FLOW_TIME = "virtual time since the flow's start (s)"
@@ -49,8 +52,9 @@ class ReportFigure:
         case: the case that it is of; empty for all.
         words: what it shows, for screen readers.
         note: what a reader needs in order to interpret it.
-        draw: draws it static, with a width in inches and with a title above.
-        chart: adds it to the zoomable charts.
+        draw: draws it static, with a width in inches and with a title above; None for a figure
+            that is on the screen alone.
+        chart: adds it to the zoomable charts; None for a figure that is static everywhere.
         shown: everything that it shows, as values, except for its width and title.
     """
 
@@ -58,8 +62,8 @@ class ReportFigure:
     case: str
     words: str
     note: str
-    draw: Callable[[float, str], Figure]
-    chart: Callable[[ChartData], None]
+    draw: Callable[[float, str], Figure] | None
+    chart: Callable[[ChartData], None] | None
     shown: tuple[object, ...]
 
 
@@ -70,6 +74,23 @@ class FigureGroup:
     heading: str
     anchor: str
     figures: tuple[ReportFigure, ...]
+
+
+def visible_groups(groups: Sequence[FigureGroup], *, zoomable: bool) -> tuple[FigureGroup, ...]:
+    """Return the figures that a page can show, without groups that are empty then.
+
+    Args:
+        groups: the figures.
+        zoomable: whether the page has the zoomable charts; otherwise the static figures alone.
+    """
+    shown = (
+        dataclasses.replace(
+            group,
+            figures=tuple(one for one in group.figures if zoomable or one.draw is not None),
+        )
+        for group in groups
+    )
+    return tuple(group for group in shown if group.figures)
 
 
 def figure_groups(verdict: Verdict) -> tuple[FigureGroup, ...]:
@@ -84,27 +105,14 @@ def figure_groups(verdict: Verdict) -> tuple[FigureGroup, ...]:
     if not verdict.runs:
         return ()
     groups = verdict_groups(verdict)
-    lines = sum(kind == "tcp" for group in groups for kind, _ in group.things())
-    apart = [("", groups)]
-    if lines > _MAX_LINES and len(groups) > 1:
-        apart = [(group.label, [dataclasses.replace(group, label="")]) for group in groups]
-    series = [(case, Series(of_case, from_first=Bulk)) for case, of_case in apart]
-    traffic = [
-        _over_time("traffic", case, panels, _TRAFFIC_TIME, note=seeds_note(one.groups))
-        for case, one in series
-        if (panels := _panels(one))
-    ]
-    phases = [_phase(case, traces, one) for case, one in series if (traces := one.phase_traces())]
-    pings = Series(groups, from_first=Ping).panel("rtt", kinds=("ping",))
+    traffic = _figures_over_time("traffic", groups, _traffic, _TRAFFIC_TIME)
     shown = (
         FigureGroup("Traffic over time", "traffic", tuple(traffic)),
-        FigureGroup("Queue against congestion window", "phase", tuple(phases)),
+        FigureGroup("Queue against congestion window", "phase", tuple(_phases(groups))),
         FigureGroup(
             "Round-trip time of each ping",
             "pings",
-            ()
-            if pings is None
-            else (_over_time("ping", "", [pings], _PING_TIME, note=seeds_note(groups)),),
+            tuple(_figures_over_time("ping", groups, _pings, _PING_TIME)),
         ),
         *(_of_kind(kind, groups) for kind in _OWN_TIME),
         FigureGroup(
@@ -116,14 +124,83 @@ def figure_groups(verdict: Verdict) -> tuple[FigureGroup, ...]:
     return tuple(group for group in shown if group.figures)
 
 
+def _traffic(groups: Sequence[Group]) -> list[Panel]:
+    return _panels(Series(groups, from_first=Bulk))
+
+
+def _pings(groups: Sequence[Group]) -> list[Panel]:
+    panel = Series(groups, from_first=Ping).panel("rtt", kinds=("ping",))
+    return [] if panel is None else [panel]
+
+
+def _figures_over_time(
+    name: str,
+    groups: Sequence[Group],
+    panels_of: Callable[[Sequence[Group]], list[Panel]],
+    time_label: str,
+) -> list[ReportFigure]:
+    """Return a figure of all cases; of many thumbnails, and a figure with zoom for each case.
+
+    Args:
+        name: the name of the figure.
+        groups: the cases.
+        panels_of: returns the panels of some cases.
+        time_label: the label of the time axis.
+    """
+    panels = panels_of(groups)
+    if not panels:
+        return []
+    if not are_crowded(panels):
+        return [_over_time(name, "", panels, time_label, note=seeds_note(groups))]
+    cases = {case for panel in panels for case in panel.cases}
+    groups = [group for group in groups if group.label in cases]
+    count = math.ceil(len(groups) / _MAX_ROWS)
+    each = math.ceil(len(groups) / count)
+    figures = []
+    for number in range(count):
+        some = groups[number * each : (number + 1) * each]
+        # Retransmissions are in the tables.
+        part = [o for o in (panels_of(some) if count > 1 else panels) if o.name != "retransmits"]
+        if part:
+            note = seeds_note(some)
+            figure = _over_time(name, "", part, time_label, note=note, zoomable=False)
+            own = f"{name}-{number + 1}" if count > 1 else name
+            figures.append(dataclasses.replace(figure, name=own))
+    for group in groups:
+        alone = panels_of([dataclasses.replace(group, label="")])
+        if alone:
+            note = seeds_note([group])
+            figure = _over_time(name, group.label, alone, time_label, note=note)
+            figures.append(dataclasses.replace(figure, draw=None))
+    return figures
+
+
+def _phases(groups: Sequence[Group]) -> list[ReportFigure]:
+    """Return the phase plots in one figure; of many, those of each case for the screen alone."""
+    series = Series(groups, from_first=Bulk)
+    traces = series.phase_traces()
+    if not traces:
+        return []
+    if len(traces) <= MAX_PHASE_PANELS or len(groups) == 1:
+        return [_phase("", traces, series)]
+    figures = []
+    for group in groups:
+        series = Series([dataclasses.replace(group, label="")], from_first=Bulk)
+        if traces := series.phase_traces():
+            figures.append(dataclasses.replace(_phase(group.label, traces, series), draw=None))
+    return figures
+
+
 def _of_kind(kind: type[Flow], groups: Sequence[Group]) -> FigureGroup:
     """Return the figures over time of flows other than bulk traffic."""
     name, heading, metrics = _OWN_TIME[kind]
-    series = Series(groups, from_first=kind)
-    found = [series.panel(metric, kinds=(name,)) for metric in metrics]
-    panels = [panel for panel in found if panel is not None]
-    figures = (_over_time(name, "", panels, _FLOW_TIME, note=seeds_note(groups)),) if panels else ()
-    return FigureGroup(heading, name, figures)
+
+    def panels(some: Sequence[Group]) -> list[Panel]:
+        series = Series(some, from_first=kind)
+        drawn = (series.panel(metric, kinds=(name,)) for metric in metrics)
+        return [panel for panel in drawn if panel is not None]
+
+    return FigureGroup(heading, name, tuple(_figures_over_time(name, groups, panels, _FLOW_TIME)))
 
 
 def _completion(chart: Chart) -> ReportFigure:
@@ -152,7 +229,13 @@ def _panels(series: Series) -> list[Panel]:
 
 
 def _over_time(
-    kind: str, case: str, panels: Sequence[Panel], time_label: str, *, note: str
+    kind: str,
+    case: str,
+    panels: Sequence[Panel],
+    time_label: str,
+    *,
+    note: str,
+    zoomable: bool = True,
 ) -> ReportFigure:
     names = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     whose = ", ".join(filter(None, [case, *names]))
@@ -174,7 +257,8 @@ def _over_time(
     name = f"{kind}-{case}" if case else kind
 
     def chart(data: ChartData) -> None:
-        data.add_panels(name, panels, time_label=time_label, span_s=span_s)
+        parts = [part for panel in panels for part in split_scales(panel)]
+        data.add_panels(name, parts, time_label=time_label, span_s=span_s)
 
     return ReportFigure(
         name,
@@ -182,7 +266,7 @@ def _over_time(
         f"{titles} over virtual time of {whose}.",
         note,
         draw,
-        chart,
+        chart if zoomable else None,
         shown=(panels, time_label, span_s, note),
     )
 

@@ -8,21 +8,22 @@ case that was not run leaves a gap, which the note mentions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from longfat.analysis.timeseries.curves import RunCurves
-from longfat.errors import InputError, LongfatError
+from longfat.errors import InputError
 from longfat.model.metric import Unit
 from longfat.model.spread import Spread, spread_of
+from longfat.model.traffic import Bulk
 from longfat.model.units import parse_size_bytes
 from longfat.output.plot.chart import Axis, Chart, ChartKind, Facet, Mark, Series
+from longfat.output.plot.line import Trace, scale_groups, thin_out
+from longfat.output.report.case_values import CaseValues
 from longfat.study.claims.aggregates import measure
-from longfat.study.claims.rows import CaseMetric, Samples, factor
-from longfat.study.expressions.evaluation import Column, column
-from longfat.study.expressions.terms import NameRef
+from longfat.study.claims.rows import Samples
+from longfat.study.figures.cases import CASE
 from longfat.study.figures.spec import (
     FigureKind,
     FigureSpec,
@@ -35,116 +36,26 @@ from longfat.study.figures.spec import (
 from longfat.study.figures.theory import curve_points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from longfat.analysis.verdict import Verdict
-    from longfat.execution.runs import Run
     from longfat.output.plot.line import Floats
-    from longfat.study.claims.rows import Indices, Rows
-    from longfat.study.expressions.terms import Term
+    from longfat.study.claims.rows import Indices
     from longfat.study.figures.spec import Quantity
-
-# The quantities of `RunCurves` by their names in a study.
-_CURVES: Mapping[str, str] = {
-    "replies": "rtt",
-    "rates": "throughput",
-    "rtts": "rtt",
-    "cwnds": "cwnd",
-    "backlogs": "queue",
-}
-
-
-class CaseValues:
-    """The values of expressions in the runs of each case.
-
-    Args:
-        verdict: the study with its runs.
-        rows: the study's cases.
-    """
-
-    def __init__(self, verdict: Verdict, rows: Rows) -> None:
-        self._verdict = verdict
-        self.rows = rows
-        self.unreadable = 0
-
-    def of(self, quantity: Quantity, row: int) -> list[Column]:
-        """Return the values of an expression in a case, by seed, in the quantity's unit.
-
-        Args:
-            quantity: the expression.
-            row: the case.
-
-        Returns:
-            For each run one value, or many where a run has many; NaN where it has none. Nothing
-            if the case was not run.
-        """
-        assert quantity.term is not None
-        runs = self._verdict.runs.get(self.rows.cases[row], ())
-        found = []
-        for seed in range(len(runs)):
-            values = column(quantity.term, _RunScope(self, row, seed))
-            found.append(np.atleast_1d(measure(values, quantity.unit)))  # type: ignore[arg-type]
-        return found
-
-    def run(self, row: int, seed: int) -> Run | None:
-        """Return a run of a case; None where there is none."""
-        runs = self._verdict.runs.get(self.rows.cases[row], ())
-        return runs[seed] if seed < len(runs) else None
-
-
-class _RunScope:
-    """The scope of an expression in one run."""
-
-    def __init__(self, values: CaseValues, row: int, seed: int) -> None:
-        self._values = values
-        self._row = row
-        self._seed = seed
-
-    def leaf(self, term: Term) -> Column:
-        rows = self._values.rows
-        match term:
-            case CaseMetric():
-                (other,) = term.rows(np.array([self._row], dtype=np.intp)).tolist()
-                run = self._values.run(other, self._seed) if other >= 0 else None
-                value = np.nan if run is None else run.metrics.get(term.key, np.nan)
-                return np.array(value * factor(term.unit))
-            case NameRef():
-                return np.array(rows.numbers(term.name)[self._row])
-            case Samples():
-                return self._samples(term) * factor(term.unit)
-        return np.array(np.nan)
-
-    def text(self, name: str) -> str:
-        text: str = self._values.rows.texts(name)[self._row]
-        return text
-
-    def _samples(self, term: Samples) -> Column:
-        run = self._values.run(self._row, self._seed)
-        assert run is not None
-        try:
-            reader = RunCurves(run)
-            curves = reader.curves(_CURVES[term.name])
-        except LongfatError:
-            # One unreadable run must not spoil a figure of a thousand; the note mentions it.
-            self._values.unreadable += 1
-            return np.array([np.nan])
-        names = {term.flow}
-        for probe in run.case.probes:
-            if probe.name == term.flow:
-                names |= set(probe.targets)
-        found = [reader.even_values(curve) for curve in curves if curve.name in names]
-        return np.concatenate(found) if found else np.array([np.nan])
-
 
 _KINDS = {
     FigureKind.LINES: ChartKind.LINES,
     FigureKind.POINTS: ChartKind.POINTS,
     FigureKind.HEAT: ChartKind.HEAT,
     FigureKind.CDF: ChartKind.CDF,
+    FigureKind.BARS: ChartKind.BARS,
+    FigureKind.TIME: ChartKind.TIME,
 }
+_TIME = "virtual time since the first flow's start"
 
-# A finer step of a CDF is not visible.
+# Finer steps of a CDF, and of a line over time, are not visible.
 _MAX_STEPS = 1000
+_TIME_COLUMNS = 500
 
 
 def charts_of(verdict: Verdict) -> tuple[Chart, ...]:
@@ -154,11 +65,12 @@ def charts_of(verdict: Verdict) -> tuple[Chart, ...]:
         verdict: the study with its runs, of all cases or some.
 
     Returns:
-        One chart for each figure, in the study's order; none where no case was run.
+        One chart for each figure that has anything to show, in the study's order.
     """
     if not verdict.runs:
         return ()
-    return tuple(_Maker(verdict, spec).chart() for spec in verdict.study.figures)
+    charts = (_Maker(verdict, spec).chart() for spec in verdict.study.figures)
+    return tuple(chart for chart in charts if not chart.empty)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,14 +90,24 @@ class _Maker:
         self._spec = spec
         self._rows = spec.rows
         self._values = CaseValues(verdict, spec.rows)
-        # A look belongs to the same values in all facets.
+        # A style belongs to the same values in all facets.
         self._keys = [group.key for group in grouped(self._rows, spec.at, spec.by)]
 
     def chart(self) -> Chart:
         spec = self._spec
         groups = grouped(self._rows, spec.at, spec.each)
-        facets = tuple(self._facet(group) for group in groups)
+        match spec.kind:
+            case FigureKind.BARS:
+                facets = tuple(facet for group in groups for facet in self._bars(group))
+            case FigureKind.TIME:
+                facets = self._over_time(groups)
+            case _:
+                facets = tuple(self._facet(group) for group in groups)
         x, y, colour = self._axes()
+        if spec.kind is FigureKind.BARS and len(x.ticks or ()) == 1:
+            # Of a single case each quantity is a row.
+            facets = tuple(map(_turned, facets))
+            x = replace(x, ticks=tuple(one.label for one in spec.shown))
         return Chart(
             name=spec.name,
             title=spec.title,
@@ -194,7 +116,7 @@ class _Maker:
             y=y,
             facets=facets,
             colour=colour,
-            by=", ".join(spec.by),
+            by=", ".join(name for name in spec.by if name != CASE),
             note=self._note(),
         )
 
@@ -217,6 +139,11 @@ class _Maker:
                 high=1.0,
             )
             return self._axis("x", spec.what), part, None
+        if spec.kind is FigureKind.TIME:
+            low, high = spec.ranges.get("x", (0.0, None))
+            label = spec.labels.get("x", _TIME)
+            time = Axis(label=label, unit=Unit.SECONDS, low=low, high=high)
+            return time, self._axis("y", spec.what), None
         assert spec.over is not None
         if spec.over.term is None:
             assert spec.over.parameter is not None
@@ -260,9 +187,7 @@ class _Maker:
 
     def _facet(self, group: Group) -> Facet:
         spec = self._spec
-        title = ", ".join(
-            f"{name}: {text}" for name, text in zip(spec.each, group.key, strict=True)
-        )
+        title = self._title(group)
         if spec.kind is FigureKind.HEAT:
             return Facet(title=title, cells=self._cells(group.at))
         groups = grouped(self._rows, group.at, spec.by)
@@ -285,32 +210,119 @@ class _Maker:
             marks=tuple(one for one in marks if np.isfinite(one.at)),
         )
 
+    def _title(self, group: Group) -> str:
+        pairs = zip(self._spec.each, group.key, strict=True)
+        return ", ".join(text if name == CASE else f"{name}: {text}" for name, text in pairs)
+
+    def _bars(self, group: Group) -> list[Facet]:
+        """Return a facet for the quantities of each axis: of those of one unit and scale."""
+        spec = self._spec
+        bars = {one: _series_of(self._along(group.at, one), label=one.label) for one in spec.shown}
+        facets = []
+        for label, quantities in self._axes_of_bars(bars):
+            unit = quantities[0].unit
+            marks = [self._mark(mark, group.at, None) for mark in spec.marks_of(unit)]
+            facets.append(
+                Facet(
+                    title=self._title(group),
+                    series=tuple(
+                        replace(bars[one], style_index=style_index)
+                        for style_index, one in enumerate(quantities)
+                    ),
+                    marks=tuple(mark for mark in marks if np.isfinite(mark.at)),
+                    y=Axis(label=label, unit=unit, low=0.0),
+                )
+            )
+        return facets
+
+    def _axes_of_bars(
+        self, bars: Mapping[Quantity, Series]
+    ) -> Iterator[tuple[str, list[Quantity]]]:
+        """Return the axes of bars: their labels, and what they show."""
+        spec = self._spec
+        common = spec.labels.get("x", "")
+        for axis, unit in dict.fromkeys((one.axis, one.unit) for one in spec.shown):
+            quantities = [one for one in spec.shown if (one.axis, one.unit) == (axis, unit)]
+            if axis:
+                yield axis, quantities
+                continue
+            tops = {one.label: _largest(bars[one].y) for one in quantities}
+            parts = [
+                [one for one in quantities if one.label in labels] for labels in scale_groups(tops)
+            ]
+            for part in sorted(parts, key=lambda part: quantities.index(part[0])):
+                alone = len(part) == 1 and not (common and len(spec.shown) == 1)
+                yield part[0].label if alone else common, part
+
+    def _over_time(self, groups: Sequence[Group]) -> tuple[Facet, ...]:
+        """Return a facet for each group, with axes of their own if their scales differ."""
+        spec = self._spec
+        facets = []
+        for group in groups:
+            series = []
+            for one in grouped(self._rows, group.at, spec.by):
+                style_index = self._keys.index(one.key) * len(spec.shown)
+                for place, quantity in enumerate(spec.shown):
+                    label = [*one.key, *([quantity.label] if len(spec.shown) > 1 else [])]
+                    trace = self._trace(quantity, int(one.at[0]))
+                    series.append(
+                        Series(
+                            label=", ".join(label),
+                            x=trace.times_s,
+                            y=trace.values,
+                            style_index=style_index + place,
+                        )
+                    )
+            marks = [self._mark(mark, group.at, None) for mark in spec.marks]
+            facets.append(
+                Facet(
+                    title=self._title(group),
+                    series=tuple(one for one in series if len(one.x)),
+                    marks=tuple(mark for mark in marks if np.isfinite(mark.at)),
+                )
+            )
+        facets = [facet for facet in facets if not facet.empty]
+        tops = {
+            str(place): max(_largest(one.y) for one in facet.series)
+            for place, facet in enumerate(facets)
+        }
+        if len(scale_groups(tops)) > 1 and "y" not in spec.ranges:
+            own = self._axis("y", spec.what)
+            facets = [replace(facet, y=own) for facet in facets]
+        return tuple(facets)
+
+    def _trace(self, quantity: Quantity, row: int) -> Trace:
+        """Return the samples of a case's first run over time; those of several streams are one."""
+        nothing = Trace(np.empty(0), np.empty(0))
+        run = self._values.run(row, 0)
+        if run is None:
+            return nothing
+        assert isinstance(quantity.term, Samples)
+        curves = self._values.curves(run, quantity.term)
+        if not curves:
+            return nothing
+        names = [one.term.flow for one in self._spec.shown if isinstance(one.term, Samples)]
+        flows = [flow for flow in run.case.flows if flow.name in names]
+        flows = flows or [flow for flow in run.case.flows if isinstance(flow, Bulk)]
+        start_s = min((run.flow_times[flow.name].start_s for flow in flows), default=0.0)
+        trace = Trace(curves[0].times_s - start_s, curves[0].values).cut(0.0, np.inf)
+        low, high = self._spec.ranges.get("x", (None, None))
+        trace = trace.cut(low or 0.0, np.inf if high is None else high)
+        return thin_out(trace, columns=_TIME_COLUMNS)
+
     def _series(self, group: Group) -> Series:
-        label, look = ", ".join(group.key), self._keys.index(group.key)
+        label, style_index = ", ".join(group.key), self._keys.index(group.key)
         match self._spec.kind:
             case FigureKind.CDF:
                 x, y = _steps(self._pooled(group.at))
-                return Series(label=label, x=x, y=y, look=look)
+                return Series(label=label, x=x, y=y, style_index=style_index)
             case FigureKind.POINTS:
                 points = self._scattered(group.at)
             case _:
-                points = self._along(group.at)
-        y = np.array([np.nan if one is None else one.median for one in points.spreads])
-        low = high = None
-        if any(one is not None and one.count > 1 for one in points.spreads):
-            low = np.array([np.nan if one is None else one.low for one in points.spreads])
-            high = np.array([np.nan if one is None else one.high for one in points.spreads])
-        return Series(
-            label=label,
-            x=np.array(points.x, dtype=float),
-            y=y,
-            low=low,
-            high=high,
-            look=look,
-            names=tuple(points.names),
-        )
+                points = self._along(group.at, self._spec.what)
+        return _series_of(points, label=label, style_index=style_index)
 
-    def _along(self, at: Indices) -> _Points:
+    def _along(self, at: Indices, quantity: Quantity) -> _Points:
         """Return the points of a line: one for each value of the x axis."""
         over = self._spec.over
         assert over is not None
@@ -326,7 +338,7 @@ class _Maker:
             parts = [(measure(number, over.unit), rows) for number, rows in numbers]
         return _Points(
             x=[x for x, _ in parts],
-            spreads=[self._spread(self._spec.what, rows) for _, rows in parts],
+            spreads=[self._spread(quantity, rows) for _, rows in parts],
             names=[self._named(rows) for _, rows in parts],
         )
 
@@ -372,7 +384,7 @@ class _Maker:
 
     # Theory.
 
-    def _curve(self, curve: Theory, group: Group, look: int) -> Series:
+    def _curve(self, curve: Theory, group: Group, style_index: int) -> Series:
         over = self._spec.over
         assert over is not None
         x, y = curve_points(self._spec, curve, group.at)
@@ -383,17 +395,18 @@ class _Maker:
             label=label,
             x=measure(x[there][order], over.unit),  # type: ignore[arg-type]
             y=measure(y[there][order], self._spec.what.unit),  # type: ignore[arg-type]
-            look=look,
+            style_index=style_index,
             formula=True,
         )
 
-    def _mark(self, mark: Theory, at: Indices, look: int | None) -> Mark:
+    def _mark(self, mark: Theory, at: Indices, style_index: int | None) -> Mark:
         spec = self._spec
-        shown = spec.over if mark.axis == "x" and spec.kind is not FigureKind.CDF else spec.what
-        assert shown is not None
+        shown = spec.shown_along(mark)
         value = fixed_values(self._rows, at[:1], mark.term)[0]
         at_value = measure(value, shown.unit)
-        return Mark(label=mark.label, at=at_value, upright=mark.axis == "x", look=look)
+        return Mark(
+            label=mark.label, at=at_value, upright=mark.axis == "x", style_index=style_index
+        )
 
     # Notes.
 
@@ -405,6 +418,8 @@ class _Maker:
         notes = []
         if counts and spec.kind is FigureKind.CDF:
             notes.append(f"All {_seeds_text(counts)} together." if max(counts) > 1 else "")
+        elif counts and max(counts) > 1 and spec.kind is FigureKind.TIME:
+            notes.append("Of the first seed.")
         elif counts and max(counts) > 1:
             band = "" if spec.kind is FigureKind.HEAT else ", 5-95 %"
             notes.append(f"Median of {_seeds_text(counts)}{band}.")
@@ -422,6 +437,8 @@ class _Maker:
 
     def _silent(self, names: Iterable[str]) -> int:
         """Return how many cases were run and have not all metrics that the figure needs."""
+        if self._spec.kind is FigureKind.BARS:
+            return 0  # a row without a bar shows it
         quantities = [one for one in (self._spec.what, self._spec.over) if one is not None]
         keys = {
             metric.key
@@ -431,6 +448,47 @@ class _Maker:
         }
         spreads: Mapping[str, Mapping[str, Spread]] = self._verdict.spreads
         return sum(not keys <= spreads[name].keys() for name in names)
+
+
+def _series_of(points: _Points, *, label: str, style_index: int = 0) -> Series:
+    y = np.array([np.nan if one is None else one.median for one in points.spreads])
+    low = high = None
+    if any(one is not None and one.count > 1 for one in points.spreads):
+        low = np.array([np.nan if one is None else one.low for one in points.spreads])
+        high = np.array([np.nan if one is None else one.high for one in points.spreads])
+    return Series(
+        label=label,
+        x=np.array(points.x, dtype=float),
+        y=y,
+        low=low,
+        high=high,
+        style_index=style_index,
+        names=tuple(points.names),
+    )
+
+
+def _turned(facet: Facet) -> Facet:
+    """Return bars of one row as a row for each series."""
+
+    def joined(values: Iterable[Floats | None]) -> Floats | None:
+        known = [each for each in values if each is not None]
+        return np.concatenate(known) if len(known) == len(facet.series) else None
+
+    heights = joined(one.y for one in facet.series)
+    assert heights is not None
+    series = Series(
+        label="",
+        x=np.arange(len(heights), dtype=float),
+        y=heights,
+        low=joined(one.low for one in facet.series),
+        high=joined(one.high for one in facet.series),
+    )
+    return replace(facet, series=(series,))
+
+
+def _largest(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if len(finite) else 0.0
 
 
 def _is_size(text: str, size_bytes: float) -> bool:

@@ -21,6 +21,7 @@ from longfat import __version__
 from longfat.execution.runs import format_tools
 from longfat.output.plot import DARK, Chart
 from longfat.output.report.case_table import MAX_PLAIN, CaseTable
+from longfat.output.report.figures import visible_groups
 from longfat.output.report.inline_svg import FigureStyles, colour_variable, inline_svg
 from longfat.output.report.page_parts import (
     DrawnNetwork,
@@ -29,6 +30,7 @@ from longfat.output.report.page_parts import (
     environment,
     networks_html,
     rerun_line,
+    undrawn_figures,
 )
 from longfat.output.report.text import page_text, place_network, unfold
 from longfat.output.report.values import claim_rows, claims_summary, run_summary
@@ -137,7 +139,11 @@ class GridPage:
             "table": table,
             "drawing": drawing,
             "text": place_network(text, drawing),
+            "figure_groups": visible_groups(
+                self._figure_groups, zoomable=more["embedded"] is not None
+            ),
         }
+        values["sections"] = self._sections(values)
         return environment().get_template("grid.html.j2").render(values)
 
     @cached_property
@@ -160,7 +166,7 @@ class GridPage:
         verdict = self._verdict
         study = verdict.study
         runs = [run for of_case in verdict.runs.values() for run in of_case]
-        values: dict[str, Any] = {
+        return {
             "version": __version__,
             "verdict": verdict,
             "study": study,
@@ -176,23 +182,22 @@ class GridPage:
             "claims": claim_rows(verdict),
             "claims_summary": claims_summary(verdict),
             "charts": [caption(chart) for chart in self._charts],
-            "figure_groups": self._figure_groups,
+            "undrawn": undrawn_figures(verdict, self._charts),
             "table_notes": _table_notes(verdict, self._table),
             "kernels": _kernels(verdict),
             "digest": _digest(verdict),
             "tools": format_tools(runs),
             "rerun": rerun_line(verdict),
         }
-        return values | {"sections": self._sections(values)}
 
     def _sections(self, values: Mapping[str, Any]) -> dict[str, str]:
         placed = self._text is not None and self._text.places_network
         found = {
+            "figures": "Figures" if values["charts"] or values["undrawn"] else "",
             "parameters": "Parameters" if values["parameters"] else "",
             "network": "Network" if self._networks and not placed else "",
             "claims": "Claims" if values["claims"] else "",
-            "figures": "Figures" if values["charts"] else "",
-            **{group.anchor: group.heading for group in self._figure_groups},
+            **{group.anchor: group.heading for group in values["figure_groups"]},
             "cases": "All cases",
             "runs": "What was run",
             "again": "How to reproduce the runs",

@@ -186,7 +186,7 @@ def _tests(report: AnyReport, name: str) -> list[_Test]:
 def _panel(
     name: str, quantity: _Quantity, tests: Sequence[_Test], *, constants: bool
 ) -> Panel | None:
-    lines = [_line(quantity, test, look) for look, test in enumerate(tests)]
+    lines = [_line(quantity, test, style_index) for style_index, test in enumerate(tests)]
     values = np.concatenate([line.values for line in lines])
     parts = [part.values for line in lines for part in line.parts] or [values]
     if not len(values) or (not quantity.zeros and not values.any()):
@@ -200,7 +200,7 @@ def _panel(
     return Panel(name=name, title=title, lines=tuple(lines), counted=quantity.counted)
 
 
-def _line(quantity: _Quantity, test: _Test, look: int) -> Line:
+def _line(quantity: _Quantity, test: _Test, style_index: int) -> Line:
     traces: list[Trace] = row_traces(test.rows, quantity.read)
     if quantity.running:
         traces = [running_total(trace) for trace in traces]
@@ -211,7 +211,7 @@ def _line(quantity: _Quantity, test: _Test, look: int) -> Line:
         times_s=combined.times_s,
         values=combined.values,
         unit=quantity.unit,
-        look=look,
+        style_index=style_index,
         parts=parts,
     )
 

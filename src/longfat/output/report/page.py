@@ -8,7 +8,8 @@ zoomable charts replace them.
 
 Paper gets the same in the same order. It can neither fold nor scroll: answers
 are moved to the end, wide tables are broken into blocks, and long lists of iperf3's
-rows are on the screen only.
+rows are on the screen only. Of more than a few cases, it leaves out what is of use for one of them
+at a time: rows of iperf3, window arithmetic, commands, and what would help each flow.
 
 Each flow has a sentence of its diagnosis: its limiting factor.
 """
@@ -25,12 +26,14 @@ from markupsafe import Markup
 
 from longfat import __version__
 from longfat.analysis.advice.diagnosis import diagnose
+from longfat.analysis.loss_sections import loss_sections
 from longfat.analysis.losses import losses
 from longfat.errors import InputError, LongfatError
 from longfat.execution.runs import format_tools
 from longfat.execution.runs.run import COMMANDS, damage
-from longfat.model.traffic import Iperf3
+from longfat.model.traffic import Iperf3, Ping
 from longfat.output.plot import DARK
+from longfat.output.report.figures import visible_groups
 from longfat.output.report.inline_svg import FigureStyles, colour_variable, inline_svg
 from longfat.output.report.iperf3_tables import COLUMNS, Iperf3Tables, iperf3_tables
 from longfat.output.report.page_parts import (
@@ -40,10 +43,11 @@ from longfat.output.report.page_parts import (
     environment,
     networks_html,
     rerun_line,
+    undrawn_figures,
 )
+from longfat.output.report.paper import paper_blocks, side_by_side
 from longfat.output.report.text import page_text, place_network, unfold
 from longfat.output.report.values import (
-    MISSING,
     Grid,
     Row,
     claim_rows,
@@ -58,6 +62,9 @@ from longfat.output.report.windows import flow_windows, window_grid, window_note
 from longfat.study.text import ENGLISH, language_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from longfat.analysis.loss_sections import LossSection
     from longfat.analysis.losses import Loss
     from longfat.analysis.verdict import Verdict
     from longfat.execution.runs import Run
@@ -66,9 +73,12 @@ if TYPE_CHECKING:
     from longfat.output.report.figures import FigureGroup
 
 _MAX_ROWS = 12  # of an iperf3 test; more are folded
+_MAX_FULL_CASES = 4  # on paper; of more, it is compact
 _MAX_LOSSES = 8  # rows of a case; `longfat losses` prints all
+_MAX_SECTIONS, _MAX_SECTION_LOSSES = 20, 3  # likewise
 _MAX_OF_A_FILE = 2000  # characters of a file that commands.sh writes
-_PAPER_COLUMNS = 6  # of a table with a column for each case
+_FEW_PINGS = 10  # of a flow; the figure of so few has no place on compact paper
+_COMPACT_LOSSES = 2  # of a case on compact paper
 _HERE_DOCUMENT = re.compile(r"(<< '(?P<end>EOF_*)'\n)(.*?)((?<=\n)(?P=end)\n)", re.DOTALL)
 
 
@@ -174,6 +184,7 @@ class Page:
             Markup("") if self._text is None else self._text.html,
             word=language_of(self._language).answer,
         )
+        html = side_by_side(html)
         return self._render(
             paper=True,
             embedded=None,
@@ -189,10 +200,26 @@ class Page:
     def _render(self, *, text: Markup, paper: bool, **more: Any) -> str:
         drawing = networks_html(self._networks, paper=paper)
         values = {**self._values, **more, "paper": paper, "drawing": drawing}
+        values["figure_groups"] = visible_groups(
+            self._figure_groups, zoomable=more["embedded"] is not None
+        )
         values["text"] = place_network(text, drawing)
+        values["compact"] = paper and len(self._verdict.runs) > _MAX_FULL_CASES
+        if values["compact"]:
+            shown = _COMPACT_LOSSES
+            values |= {"windows": None, "window_notes": (), "tests": (), "commands": ()}
+            values["metrics"] = metric_grid(self._verdict, claimed_only=True)
+            if not _has_many_pings(self._verdict):
+                groups = values["figure_groups"]
+                values["figure_groups"] = [group for group in groups if group.anchor != "pings"]
+            values["losses"] = tuple(
+                replace(one, losses=one.losses[:shown], more=one.more + len(one.losses[shown:]))
+                for one in self._values["losses"]
+            )
         for name in ("metrics", "windows"):
             grid: Grid | None = values[name]
-            values[name] = () if grid is None else _blocks(grid) if paper else (grid,)
+            values[name] = () if grid is None else paper_blocks(grid) if paper else (grid,)
+        values["sections"] = _sections(values)
         return environment().get_template("page.html.j2").render(values)
 
     @cached_property
@@ -205,7 +232,7 @@ class Page:
         study = verdict.study
         windows, omissions = flow_windows(verdict)
         runs = verdict.first_runs
-        values: dict[str, Any] = {
+        return {
             "version": __version__,
             "verdict": verdict,
             "runs": verdict.runs,
@@ -224,11 +251,12 @@ class Page:
             "titled": any(study.cases[name].title != name for name in verdict.runs),
             "groups": comparison_groups(verdict),
             "columns": comparison_columns(verdict),
+            "explanations": _explanations(verdict),
             "metrics": metric_grid(verdict),
             "claims": claim_rows(verdict),
             "claims_summary": claims_summary(verdict),
             "charts": [caption(chart) for chart in self._charts],
-            "figure_groups": self._figure_groups,
+            "undrawn": undrawn_figures(verdict, self._charts),
             "limiting_factors": limiting_factor(verdict),
             "losses": lost_packets(verdict),
             "windows": window_grid(windows) if windows else None,
@@ -238,41 +266,49 @@ class Page:
             "commands": _commands(verdict),
             "rerun": rerun_line(verdict),
         }
-        return values | {"sections": _sections(values)}
+
+
+def _has_many_pings(verdict: Verdict) -> bool:
+    """Return whether a flow has more pings than the table of metrics describes."""
+    return any(
+        isinstance(flow, Ping) and flow.count > _FEW_PINGS
+        for name in verdict.runs
+        for flow in verdict.study.cases[name].case.flows
+    )
 
 
 def _sections(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the non-empty sections of the results, by anchor."""
     found = {
+        "figures": "Figures" if values["charts"] or values["undrawn"] else "",
         "network": "" if values["network_placed"] else "Network",
         "runs": "What was run",
         "published": "Published and measured" if values["groups"] else "",
         "measured": "Measured" if values["metrics"] is not None else "",
         "claims": "Claims" if values["claims"] else "",
-        "figures": "Figures" if values["charts"] else "",
         **{group.anchor: group.heading for group in values["figure_groups"]},
         "limiting-factors": "What limited each flow" if values["limiting_factors"] else "",
         "losses": "Where packets were lost" if values["losses"] else "",
-        "windows": (
-            "Window arithmetic" if values["windows"] is not None or values["window_notes"] else ""
-        ),
+        "windows": ("Window arithmetic" if values["windows"] or values["window_notes"] else ""),
         "iperf3": "iperf3, as it prints" if values["tests"] else "",
-        "commands": "The commands",
+        "commands": "The commands" if values["commands"] else "",
         "again": "How to reproduce the runs",
     }
     return {anchor: heading for anchor, heading in found.items() if heading}
 
 
-def _blocks(grid: Grid) -> tuple[Grid, ...]:
-    """Break a table into blocks of columns that fit on paper."""
-    each = max(1, _PAPER_COLUMNS // grid.together) * grid.together
-    blocks = []
-    for start in range(0, len(grid.columns), each):
-        part = slice(start, start + each)
-        rows = [replace(row, cells=row.cells[part]) for row in grid.rows]
-        filled = tuple(row for row in rows if any(cell != MISSING for cell in row.cells))
-        blocks.append(replace(grid, columns=grid.columns[part], rows=filled))
-    return tuple(blocks)
+def _explanations(verdict: Verdict) -> dict[str, list[str]]:
+    """Return why published figures differ: by each explanation the figures of each case."""
+    published = verdict.study.published
+    explained: dict[str, dict[str, list[str]]] = {}
+    for figure in () if published is None else published.figures:
+        if figure.explanation and figure.case in verdict.runs:
+            cases = explained.setdefault(figure.explanation, {})
+            cases.setdefault(figure.case, []).append(figure.title)
+    return {
+        explanation: [f"{case}, {', '.join(titles)}" for case, titles in cases.items()]
+        for explanation, cases in explained.items()
+    }
 
 
 def _tests(verdict: Verdict) -> list[_Test]:
@@ -353,11 +389,13 @@ class LostPackets:
         case: the case.
         losses: the losses with the most packets.
         more: how many others are left out.
+        sections: of a run with events, the losses between them, the most packets first.
     """
 
     case: str
     losses: tuple[Loss, ...]
     more: int
+    sections: tuple[LossSection, ...] = ()
 
 
 def limiting_factor(verdict: Verdict) -> tuple[LimitingFactor, ...]:
@@ -378,8 +416,18 @@ def lost_packets(verdict: Verdict) -> tuple[LostPackets, ...]:
         lost = [loss for loss in losses(run) if loss.cause.is_loss]
         if lost:
             more = len(lost) - _MAX_LOSSES
-            rows.append(LostPackets(case, tuple(lost[:_MAX_LOSSES]), max(0, more)))
+            sections = tuple(_section_losses(run))
+            rows.append(LostPackets(case, tuple(lost[:_MAX_LOSSES]), max(0, more), sections))
     return tuple(rows)
+
+
+def _section_losses(run: Run) -> Iterator[LossSection]:
+    """Yield the first sections of a run's losses in which packets were lost."""
+    sections = loss_sections(run)
+    for section in sections[:_MAX_SECTIONS]:
+        lost = [loss for loss in section.losses if loss.cause.is_loss][:_MAX_SECTION_LOSSES]
+        if lost:
+            yield replace(section, losses=tuple(lost))
 
 
 def _row(verdict: Verdict, case: str, flow: str) -> LimitingFactor:

@@ -14,8 +14,11 @@ from longfat.output.drawing import MAX_NODES, draw_network, words_of
 from longfat.output.plot import ChartKind
 from longfat.output.plot.charts import readable
 from longfat.study import STUDY_FILE
+from longfat.study.labs import all_labs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from longfat.analysis.verdict import Verdict
     from longfat.model.network import Network
     from longfat.output.plot import Chart
@@ -38,6 +41,8 @@ _KINDS = {
     ChartKind.POINTS: "{y} against {x}",
     ChartKind.CDF: "the distribution of {x}",
     ChartKind.HEAT: "{c} over {x} and {y}",
+    ChartKind.BARS: "bars of the cases",
+    ChartKind.TIME: "{y} over time",
 }
 
 
@@ -50,12 +55,14 @@ class Caption:
         title: its heading.
         words: what it shows, for screen readers.
         note: what a reader needs in order to interpret it.
+        zoomable: whether the page has a zoomable form of it.
     """
 
     key: str
     title: str
     words: str
     note: str
+    zoomable: bool
 
 
 def chart_key(chart: Chart) -> str:
@@ -75,7 +82,19 @@ def caption(chart: Chart) -> Caption:
         title=title,
         words=f"{title}: {words}{by}{parts}.",
         note=readable(chart)[1],
+        zoomable=chart.zoomable,
     )
+
+
+def undrawn_figures(verdict: Verdict, charts: Sequence[Chart]) -> list[str]:
+    """Return the titles of the study's figures that have nothing to show.
+
+    Args:
+        verdict: the study with its runs.
+        charts: the charts that were made of its figures.
+    """
+    drawn = {chart.name for chart in charts}
+    return [spec.title for spec in verdict.study.figures if spec.name not in drawn]
 
 
 _MAX_NAMED = 40  # cases; of more, all of the study are run again
@@ -84,8 +103,7 @@ _MAX_NAMED = 40  # cases; of more, all of the study are run again
 def rerun_line(verdict: Verdict) -> str:
     """Return the command that reproduces the runs."""
     study = verdict.study
-    file = study.file.parent if study.file.name == STUDY_FILE else study.file
-    words = ["longfat", "run", str(file)]
+    words = ["longfat", "run", _argument(study.file)]
     if len(verdict.runs) < len(study.cases) and len(verdict.runs) <= _MAX_NAMED:
         words += [word for name in verdict.runs for word in ("--case", name)]
     # Options of the command line that override those of the study.
@@ -109,6 +127,15 @@ def rerun_line(verdict: Verdict) -> str:
     if len(versions) == 1:
         words += ["--kernel", *versions]
     return shlex.join(words)
+
+
+def _argument(file: Path) -> str:
+    """Return what `longfat run` takes for a study: the name of a lab, which all readers have."""
+    if file.name != STUDY_FILE:
+        return str(file)
+    folder = file.parent
+    names = (lab.name for lab in all_labs() if lab.folder.resolve() == folder.resolve())
+    return next(names, str(folder))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

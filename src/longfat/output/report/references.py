@@ -70,15 +70,21 @@ def queue_references(
         includes the interface's name.
     """
     owners: dict[Reference, list[str]] = {}
+    cases: dict[Reference, list[str]] = {}
     for group, interfaces in zip(groups, drawn, strict=True):
         for interface in interfaces:
             for mark in queue_marks(group.first, interface):
                 owners.setdefault(mark, []).append(group.label or interface)
+                cases.setdefault(mark, []).append(group.label)
     count = sum(map(len, drawn))
     return tuple(
         mark
         if len(whose) == count
-        else dataclasses.replace(mark, label=f"{mark.label} of {', '.join(whose)}")
+        else dataclasses.replace(
+            mark,
+            label=f"{mark.label} of {', '.join(whose)}",
+            cases=tuple(filter(None, cases[mark])),
+        )
         for mark, whose in sorted(owners.items(), key=lambda item: -item[0].value)
     )
 

@@ -140,7 +140,7 @@ class _Drawn:
 
     @cached_property
     def _page(self) -> Page | GridPage:
-        svgs = {one.name: _figure_svg(one) for one in self.figures}
+        svgs = {one.name: _figure_svg(one) for one in self.figures if one.draw is not None}
         svgs |= {chart_key(chart): _chart_svg(chart) for chart in self.charts}
         verdict, shown, charts = self._verdict, self.figure_groups, self.charts
         if not self._scope.grid:
@@ -152,15 +152,16 @@ class _Drawn:
     def _chart_data(self) -> Mapping[str, object]:
         data = ChartData()
         for figure in self.figures:
-            figure.chart(data)
-        for chart in self.charts:
+            if figure.chart is not None:
+                figure.chart(data)
+        for chart in (one for one in self.charts if one.zoomable):
             data.add_chart(chart_key(chart), chart)
         return data.to_json()
 
 
 def _plots(drawn: _Drawn) -> Iterator[_Output]:
     for figure in drawn.figures:
-        if _FILED.fullmatch(figure.name):
+        if figure.draw is not None and _FILED.fullmatch(figure.name):
             heading = f"{drawn.title}: {figure.case}" if figure.case else drawn.title
             draw = partial(figure.draw, PAGE_WIDTH_IN, heading)
             made_from = drawing_digest(figure.name, heading, figure.shown)
@@ -186,7 +187,9 @@ def _saved(draw: Callable[[], Figure], form: str, *, salt: str = "longfat") -> b
 
 
 def _figure_svg(figure: ReportFigure) -> str:
-    return _svg(figure.name, lambda: figure.draw(PAGE_WIDTH_IN, ""))
+    draw = figure.draw
+    assert draw is not None
+    return _svg(figure.name, lambda: draw(PAGE_WIDTH_IN, ""))
 
 
 def _chart_svg(chart: Chart) -> str:

@@ -52,7 +52,7 @@ class Series:
         flows: the names of the flows to draw; empty for all.
         from_first: the kind of flows with whose first time begins, so that cases
             can be laid over each other; None for the traffic's start.
-        looks: the looks of the groups, by their labels, where a group has the same one
+        style_indices: the styles of the groups, by their labels, where a group has the same one
             regardless of the others beside it; otherwise they are numbered in their order.
     """
 
@@ -62,10 +62,10 @@ class Series:
         *,
         flows: Collection[str] = (),
         from_first: type[Flow] | None = None,
-        looks: Mapping[str, int] | None = None,
+        style_indices: Mapping[str, int] | None = None,
     ) -> None:
         self.groups = groups
-        self._looks = looks
+        self._style_indices = style_indices
         self.flows = flows
         self.from_first = from_first
         self._readers = [[RunCurves(run) for run in group.runs] for group in groups]
@@ -86,7 +86,8 @@ class Series:
             dataclasses.replace(
                 line,
                 label=self._label(self.groups[place], curve, found[place], metric),
-                look=self._look(place, curve, kinds),
+                style_index=self._style_index(place, curve, kinds),
+                case=self.groups[place].label,
             )
             for place, pairs in enumerate(drawn)
             for curve, line in pairs
@@ -111,7 +112,8 @@ class Series:
         """Return queue against cwnd, for each flow and interface of each group's first run.
 
         Only flows with a tcp probe are included: what happens within a second is
-        the purpose of such a figure.
+        the purpose of such a figure. A queue that never changes, such as one that is empty
+        throughout, has none.
 
         Raises:
             InputError: a file of a run is missing or broken.
@@ -127,7 +129,7 @@ class Series:
                     words += [cwnd.name] if len(cwnds) > 1 or not words else []
                     words += [queue.title] if len(queues) > 1 else []
                     found.append(_phase_trace(reader.run, cwnd, queue, label=" ".join(words)))
-        return [trace for trace in found if np.isfinite(trace.across).any()]
+        return [trace for trace in found if _has_shape(trace)]
 
     def _moments(self) -> tuple[Moment, ...]:
         """Return the events of the first run of each group, on the time axis of the lines."""
@@ -139,7 +141,9 @@ class Series:
         return tuple(
             moment
             if len(whose) == len(self.groups)
-            else dataclasses.replace(moment, label=f"{', '.join(whose)}: {moment.label}")
+            else dataclasses.replace(
+                moment, label=f"{', '.join(whose)}: {moment.label}", cases=tuple(whose)
+            )
             for moment, whose in sorted(owners.items(), key=lambda item: item[0].at_s)
         )
 
@@ -197,10 +201,10 @@ class Series:
             return f"{group.label}.{_with_streams(group, curve)}"
         return group.label + _with_streams(group, curve).removeprefix(curve.title)
 
-    def _look(self, place: int, curve: Curve, kinds: Collection[str]) -> int:
-        """Return the look of a curve: that of its case, if it is the first one there.
+    def _style_index(self, place: int, curve: Curve, kinds: Collection[str]) -> int:
+        """Return the style of a curve: that of its case, if it is the first one there.
 
-        So a case keeps its look from one panel to the next. TCP comes before pings, and a queue
+        So a case keeps its style from one panel to the next. TCP comes before pings, and a queue
         never shares a panel with flows.
         """
         wanted = (curve.kind, curve.name)
@@ -218,10 +222,14 @@ class Series:
             for group in self.groups
         ]
         rank = alike[place].index(wanted)
-        if self._looks is not None:
+        if self._style_indices is not None:
             others = max(len(one) for one in alike) - 1
-            look = self._looks[self.groups[place].label]
-            return look if rank == 0 else len(self._looks) + look * others + rank - 1
+            style_index = self._style_indices[self.groups[place].label]
+            return (
+                style_index
+                if rank == 0
+                else len(self._style_indices) + style_index * others + rank - 1
+            )
         if rank == 0:
             return place
         return len(self.groups) + sum(len(one) - 1 for one in alike[:place]) + rank - 1
@@ -242,6 +250,12 @@ class Series:
             ends = (f"{window_s * 1e3:.3g}" for window_s in (windows_s[0], windows_s[-1]))
             notes.append(f"means of {' to '.join(dict.fromkeys(ends))} ms")
         return f"{title} ({'; '.join(notes)})" if notes else title
+
+
+def _has_shape(trace: PhaseTrace) -> bool:
+    """Return whether a trace is more than a line along an axis: both quantities change."""
+    known = np.isfinite(trace.across) & np.isfinite(trace.up)
+    return all(len(np.unique(values[known])) > 1 for values in (trace.across, trace.up))
 
 
 def _with_streams(group: Group, curve: Curve) -> str:

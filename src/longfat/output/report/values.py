@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from longfat.analysis.verdict import ClaimResult, Comparison, Verdict
     from longfat.model.spread import Spread
+    from longfat.study import Figure
     from longfat.study.claims.aggregates import Example, Tally
 
 MISSING = "-"
@@ -30,6 +31,9 @@ BAND = "5-95 %"
 
 MAX_CASES = 40
 """Up to this many cases have a page with the figures, windows and commands of each."""
+
+MANY_FLOWS = 4
+"""From so many flows that are alike on, a table has a row for each of them."""
 
 _MAX_OVER_TIME = 12  # cases of a grid whose figures over time its page has too
 _METRIC = re.compile(r"(?<![\w.-])([A-Za-z][\w-]*)\.([A-Za-z][\w-]*)\.([a-z]\w*)")
@@ -108,7 +112,8 @@ class ClaimRow:
         text: the claim's text.
         expression: what was checked; empty where the text is the same.
         readings: the metrics in it, with the measured values.
-        seeds: in how many of the seeds it holds; empty for single runs.
+        seeds: in how many of the seeds it holds, such as `3 of 5 seeds`; empty for single runs.
+        failing: the seeds in which it does not, such as `2, 4-5`; empty for none.
         tallies: its results over many cases, and of each line whether it is about a
             case in which it does not hold.
     """
@@ -118,6 +123,7 @@ class ClaimRow:
     expression: str
     readings: tuple[tuple[str, str], ...]
     seeds: str = ""
+    failing: str = ""
     tallies: tuple[tuple[str, bool], ...] = ()
 
 
@@ -147,12 +153,29 @@ def _comparison_row(comparison: Comparison, *, many_seeds: bool) -> Row:
         ratio = f"{comparison.ratio:.2f}"
     else:
         ratio = "equal" if measured == figure.value else MISSING
-    published = format_quantity(figure.value, figure.unit)
+    published = published_text(figure)
     shown = _measured(measured, figure.unit)
     if not many_seeds:
         return Row(figure.title, (published, shown, ratio))
     band = band_text(comparison.spread, figure.unit)
     return Row(figure.title, (published, shown, band, ratio, _INSIDE[comparison.inside_band]))
+
+
+def published_text(figure: Figure) -> str:
+    """Return a published figure, with the band of the source's runs if it published several.
+
+    Args:
+        figure: the figure.
+
+    Returns:
+        A text such as `645 Mbit/s` or `645 Mbit/s (622-647, 10 runs)`.
+    """
+    text = format_quantity(figure.value, figure.unit)
+    if (spread := figure.spread) is None:
+        return text
+    band = format_range(spread.low, spread.high, figure.unit, like=figure.value)
+    runs = f", {spread.count} runs" if spread.count else ""
+    return f"{text} ({band}{runs})"
 
 
 def band_text(spread: Spread | None, unit: Unit) -> str:
@@ -162,24 +185,106 @@ def band_text(spread: Spread | None, unit: Unit) -> str:
     return format_range(spread.low, spread.high, unit, like=spread.median)
 
 
-def metric_grid(verdict: Verdict) -> Grid | None:
+@dataclass(frozen=True, slots=True)
+class FlowTable:
+    """Values of flows that are alike, such as many of one tool: a row for each flow.
+
+    Attributes:
+        case: the case that it is of; empty for several.
+        columns: the heads of the columns.
+        rows: the flows with their values.
+    """
+
+    case: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def flow_tables(verdict: Verdict) -> tuple[FlowTable, ...]:
+    """Return the metrics of flows that are alike, where they are so many that a row for each helps.
+
+    Args:
+        verdict: the study with its runs; of several seeds it is the median.
+    """
+    names = _unpublished(verdict)
+    return tuple(
+        FlowTable(
+            case=name,
+            columns=titles,
+            rows=tuple(
+                Row(
+                    flow,
+                    tuple(
+                        _cells(verdict.spreads[name].get(key), unit, band=False)[0]
+                        for key, unit in keys
+                    ),
+                )
+                for flow, keys in flows.items()
+                if any(key in verdict.spreads[name] for key, _ in keys)
+            ),
+        )
+        for name in names
+        for titles, flows in _alike(verdict, names).items()
+    )
+
+
+def _unpublished(verdict: Verdict) -> tuple[str, ...]:
+    """Return the cases without published figures."""
+    published_cases = {comparison.figure.case for comparison in verdict.published}
+    return tuple(name for name in verdict.runs if name not in published_cases)
+
+
+def _alike(
+    verdict: Verdict, names: Iterable[str]
+) -> dict[tuple[str, ...], dict[str, list[tuple[str, Unit]]]]:
+    """Return flows by the titles of their metrics, where many have the same ones."""
+    metrics: dict[str, dict[str, tuple[str, Unit]]] = {}
+    for name in names:
+        for key, metric in known_metrics(verdict.study.cases[name].case).items():
+            if key in verdict.spreads[name]:
+                metrics.setdefault(key.partition(".")[0], {})[key] = (metric.title, metric.unit)
+    groups: dict[tuple[str, ...], dict[str, list[tuple[str, Unit]]]] = {}
+    for flow, own in metrics.items():
+        titles = tuple(title for title, _ in own.values())
+        groups.setdefault(titles, {})[flow] = [(key, unit) for key, (_, unit) in own.items()]
+    return {titles: flows for titles, flows in groups.items() if len(flows) >= MANY_FLOWS}
+
+
+def metric_grid(
+    verdict: Verdict, *, claimed_only: bool = False, flows_apart: bool = False
+) -> Grid | None:
     """Return all metrics of the cases without published figures: metrics down, cases across.
 
     A case has one column, and a second one for the band where there are several
     seeds.
 
+    Args:
+        verdict: the study with its runs.
+        claimed_only: leave out metrics that no claim reads; none, if no claim reads any of these
+            cases' metrics.
+        flows_apart: leave out the flows of `flow_tables`.
+
     Returns:
-        The table; None where every case that was run has published figures.
+        The table; None where nothing is left, as where every case that was run has published
+        figures.
     """
-    published_cases = {comparison.figure.case for comparison in verdict.published}
-    names = tuple(name for name in verdict.runs if name not in published_cases)
-    measured = {key for name in names for key in verdict.spreads[name]}
+    names = _unpublished(verdict)
+    apart = {
+        key
+        for flows in (_alike(verdict, names).values() if flows_apart else ())
+        for keys in flows.values()
+        for key, _ in keys
+    }
+    measured = {key for name in names for key in verdict.spreads[name]} - apart
     rows = {
         key: (f"{key.partition('.')[0]} {metric.title}", metric.unit)
         for name in names
         for key, metric in known_metrics(verdict.study.cases[name].case).items()
         if key in measured
     }
+    if claimed_only:
+        claimed = _claimed_metrics(verdict)
+        rows = {key: row for key, row in rows.items() if key in claimed} or rows
     if not rows:
         return None
     several = any(len(verdict.runs[name]) > 1 for name in names)
@@ -216,6 +321,7 @@ def claim_rows(verdict: Verdict) -> tuple[ClaimRow, ...]:
 
 def _claim_row(judged: ClaimResult, verdict: Verdict) -> ClaimRow:
     claim = judged.claim
+    seeds = judged.seeds
     readings: dict[str, str] = {}
     for case, flow, metric in _METRIC.findall(claim.expression):
         if case in verdict.runs:
@@ -229,12 +335,19 @@ def _claim_row(judged: ClaimResult, verdict: Verdict) -> ClaimRow:
         text=claim.text,
         expression="" if claim.text == claim.expression else claim.expression,
         readings=tuple(readings.items()),
-        seeds=(
-            f"in {judged.seeds.holding} of {judged.seeds.count} seeds"
-            if judged.seeds is not None
-            else ""
-        ),
+        seeds="" if seeds is None else f"{seeds.holding} of {seeds.count} seeds",
+        failing="" if seeds is None else number_ranges(seeds.failing),
         tallies=tuple(tally_lines(judged)),
+    )
+
+
+def _claimed_metrics(verdict: Verdict) -> frozenset[str | None]:
+    """Return the metrics that any claim reads, of any case."""
+    return frozenset(
+        find_metric(flow, metric, known_metrics(verdict.study.cases[case].case))
+        for judged in verdict.claims
+        for case, flow, metric in _METRIC.findall(judged.claim.expression)
+        if case in verdict.runs
     )
 
 

@@ -23,7 +23,7 @@ from longfat.model.flow_path import (
 from longfat.model.metric import Unit
 from longfat.model.traffic import Bulk
 from longfat.model.units import format_quantity
-from longfat.output.report.values import MISSING, Grid, Row
+from longfat.output.report.values import MISSING, FlowTable, Grid, Row
 from longfat.theory import bdp
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ def window_grid(windows: Sequence[FlowWindow]) -> Grid:
     factors = {w.adv_win_scale for w in windows if w.half_rule}
     half = factors <= {bdp.DEFAULT_ADV_WIN_SCALE}
     bare = len({w.flow for w in windows}) == 1
+    alone = len({w.case for w in windows}) == 1
     lines: list[tuple[str, list[str]]] = [
         ("bottleneck", [_quantity(w.path.rate_bps, Unit.BPS) for w in windows]),
         ("its least rate", [_changed(w, w.least_bps) for w in windows]),
@@ -230,12 +231,32 @@ def window_grid(windows: Sequence[FlowWindow]) -> Grid:
         (f"largest cwnd{each}", [_bytes(w.max_cwnd_bytes) for w in windows]),
     ]
     return Grid(
-        columns=tuple(w.case if bare else f"{w.case}.{w.flow}" for w in windows),
+        columns=tuple(
+            w.case if bare else w.flow if alone else f"{w.case}.{w.flow}" for w in windows
+        ),
         rows=tuple(
             Row(label=label, cells=tuple(cells))
             for label, cells in lines
             if any(cell != MISSING for cell in cells)
         ),
+    )
+
+
+def split_grid(grid: Grid) -> tuple[Grid, FlowTable]:
+    """Return what all columns of a table have in common, and the rest with a row for each column.
+
+    Args:
+        grid: a table with several columns.
+    """
+    shared = [row for row in grid.rows if len(set(row.cells)) == 1]
+    own = [row for row in grid.rows if row not in shared]
+    rows = (
+        Row(column, tuple(row.cells[number] for row in own))
+        for number, column in enumerate(grid.columns)
+    )
+    return (
+        Grid(columns=("all",), rows=tuple(Row(row.label, row.cells[:1]) for row in shared)),
+        FlowTable(case="", columns=tuple(row.label for row in own), rows=tuple(rows)),
     )
 
 
