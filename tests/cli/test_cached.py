@@ -185,7 +185,7 @@ probes:
 
 
 @pytest.mark.parametrize("size", ["512k", "4m"])
-def test_a_full_disk_is_told(tmp_path: Path, size: str) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path, size: str) -> None:
     (tmp_path / "capture.yaml").write_text(CAPTURE)
     disk = tmp_path / "disk"
     disk.mkdir()

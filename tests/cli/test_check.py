@@ -69,7 +69,7 @@ def test_what_cannot_be_reached_is_repaired_and_runs(tmp_path: Path) -> None:
     assert file.read_text() == DRAWN
     done = check("--fix", "net.yaml", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
-    assert "h1 has a route to default via 10.0.1.254" in done.stderr
+    assert "h1 has the address 10.0.1.1/24" in done.stderr
     text = file.read_text()
     begin, end = DRAWN.index("network:"), DRAWN.index("# The traffic.")
     assert text.startswith(DRAWN[:begin])

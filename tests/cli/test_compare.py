@@ -154,7 +154,9 @@ def test_a_case_against_another(tmp_path: Path) -> None:
         ((), "Missing argument"),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_what_is_wrong_is_reported(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
     there = [argument.replace("SEEDED", str(SEEDED)) for argument in arguments]
     done = longfat("compare", *there, cwd=tmp_path)
     assert done.returncode == 2

@@ -47,7 +47,7 @@ def offered(words: list[str], *, bash_script: str, cwd: Path) -> list[str]:
         (["show", "lab08", "--language", "r"], ["ru"]),
         (["run", "m"], ["mine/", "my.yaml"]),
         (["run", "mine/"], ["mine/study"]),
-        (["run", "lab08", "--case", ""], ["unshaped", "default", "tuned"]),
+        (["run", "workshop", "--case", ""], ["bare", "limited", "default", "tuned"]),
         (["run", "lab08", "nothing", "--case", "d"], ["default"]),
         (["show", "lab08x"], []),
         (["run", "pitfalls/nag"], ["pitfalls/nagle-delayed-ack"]),

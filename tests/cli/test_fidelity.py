@@ -67,7 +67,9 @@ def test_nothing_off_ends_with_0(tmp_path: Path) -> None:
         ((), "Missing argument"),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_what_is_wrong_is_reported(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
     done = longfat("fidelity", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr

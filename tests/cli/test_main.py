@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,10 +56,17 @@ def text() -> str:
 def test_each_is_there_with_the_first_sentence_of_its_help(name: str, text: str) -> None:
     command = commands.get_command(click.Context(commands), name)
     assert command is not None
-    (line,) = [line for line in text.splitlines() if line.split()[:1] == [name]]
-    words = line.split(maxsplit=1)[1]
-    whole = command.get_short_help_str(1000)
-    assert words == whole or (words.endswith("...") and whole.startswith(words[:-3]))
+    (start,) = [place.start() for place in re.finditer(rf"^  {name} ", text, re.MULTILINE)]
+    words = " ".join(text[start:].split())
+    assert words.startswith(f"{name} {command.get_short_help_str(1000)}")
+
+
+@pytest.mark.parametrize("group", ["runs", "kernel", "images", "labs", "new"])
+def test_the_help_of_a_group_has_whole_sentences(group: str, tmp_path: Path) -> None:
+    done = longfat(group, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    listed = done.stdout[done.stdout.index("Commands:") :]
+    assert not any(line.endswith("...") for line in listed.splitlines())
 
 
 def run(

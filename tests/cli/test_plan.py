@@ -33,7 +33,7 @@ claims:
 """
 
 
-def test_a_grid_is_told_of_and_costs_are_guessed(tmp_path: Path) -> None:
+def test_a_grid_is_reported_and_costs_are_guessed(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(GRID, encoding="utf-8")
     done = longfat("plan", "small.yaml", "--seeds", "3", "--jobs", "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -62,7 +62,7 @@ QUESTIONS = {
         {"tool": "iperf3", "n": 4},
         {"tool": "ping", "n": 4},
     ],
-    "select count(distinct version) as n from tools where tool = 'iperf3'": [{"n": 1}],
+    "select count(distinct version) as n from tools where tool = 'toolset'": [{"n": 1}],
     "select study, text, holds, cases_holding, cases from claims": [
         {"study": "tiny", "text": "the link is used", "holds": True, "cases_holding": 4, "cases": 4}
     ],
@@ -245,7 +245,7 @@ def test_mistakes_end_with_2(place: Path, arguments: tuple[str, ...], message: s
     assert "Traceback" not in done.stderr
 
 
-def test_no_runs_are_told(tmp_path: Path) -> None:
+def test_no_runs_are_reported(tmp_path: Path) -> None:
     done = longfat("query", "select 1", cwd=tmp_path)
     assert done.returncode == 2
     assert "there is no folder runs here: --runs FOLDER names another" in done.stderr

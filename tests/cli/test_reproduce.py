@@ -34,13 +34,13 @@ def test_an_experiment(tmp_path: Path) -> None:
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["case", "metric", "published", "ours", "5-95", "%", "verdict"] in rows
     (figure,) = [row for row in rows if row[:3] == ["default", "bulk", "sender"]]
-    assert figure[3:5] == ["251", "Mbit/s"]
+    assert figure[3:8] == ["251", "Mbit/s", "(247-254,", "10", "runs)"]
     assert figure[-3:] == ["within", "15", "%"]
-    assert 213 < float(figure[5]) < 289
+    assert 213 < float(figure[8]) < 289
     page = (tmp_path / "page.md").read_text()
     assert page.startswith("# Published experiments reproduced\n")
     assert f"\n## {CHEAP}\n" in page
-    assert "| default | bulk sender | 251 Mbit/s | " in page
+    assert "| default | bulk sender | 251 Mbit/s (247-254, 10 runs) | " in page
     assert "Not run for this page: " in page
     assert "- holds: slow start does not end early" in page
     (data,) = json.loads(longfat(*arguments, "--json", cwd=tmp_path).stdout)
@@ -59,7 +59,9 @@ def test_an_experiment(tmp_path: Path) -> None:
         (("--out", "page.md"), "name the experiments to run, or add --all"),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_what_is_wrong_is_reported(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
     done = longfat("reproduce", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr

@@ -100,6 +100,39 @@ def test_a_typed_line_that_tc_reads_otherwise_is_reported_before_it_runs(termina
     shell.prompt("h1")
 
 
+def test_losses_are_shown_in_the_place_of_the_command(terminal: Open) -> None:
+    shell = terminal("shell", "small.yaml", "--case", "whole", columns=100)
+    shell.prompt()
+    shell.type("losses\r")
+    shell.read("No packet was lost\\.")
+    assert shell.prompt() < 0.001
+    shell.type("h1 ping -q -c 1 h2 && h1 tc qdisc add dev h1-eth0 root netem loss 100%\r")
+    shell.prompt()
+    shell.type("h1 ping -q -c 3 -i 0.2 -W 1 h2\r")
+    shell.prompt()
+    shell.type("losses; echo then\r")
+    shell.read(r"packets +at +cause.*3 +h1-eth0.*h1 -> h2.*then")
+    assert shell.prompt() < 0.001
+    shell.type("losses new\r")
+    shell.read("No packet was lost\\.")
+    shell.prompt()
+    shell.type("h1\r")
+    shell.prompt("h1")
+    shell.type("ping -q -c 2 -i 0.2 -W 1 h2\r")
+    shell.prompt("h1")
+    shell.type("losses new\r")
+    shell.read("2 +h1-eth0")
+    shell.prompt("h1")
+    shell.type("losses old\r")
+    shell.read("usage: losses")
+
+
+def test_a_script_has_no_place_for_losses(cwd: Path) -> None:
+    done = longfat("shell", "small.yaml", "--case", "whole", cwd=cwd, script="losses\n")
+    assert done.returncode == 1
+    assert "losses are shown in a terminal" in done.stderr
+
+
 def test_a_script_is_checked_before_it_runs(cwd: Path) -> None:
     done = longfat("shell", "small.yaml", "--case", "whole", cwd=cwd, script="sysctl -n net.core\n")
     assert "warning" not in done.stderr
@@ -402,7 +435,7 @@ def test_a_script_at_a_host_and_from_a_miniedit_file(cwd: Path) -> None:
     assert "s1-eth1" not in done.stdout
 
 
-def test_what_is_wrong_is_told(cwd: Path) -> None:
+def test_what_is_wrong_is_reported(cwd: Path) -> None:
     wrong = {
         ("shell", "nothing.yaml"): "nothing.yaml",
         ("shell", "lab8"): "lab08",
@@ -420,7 +453,7 @@ def test_what_is_wrong_is_told(cwd: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_attaching_to_what_is_not_there_is_told(terminal: Open) -> None:
+def test_attaching_to_what_is_not_there_is_reported(terminal: Open) -> None:
     nobody = terminal("attach", "small")
     assert nobody.end() == 2
     assert "there is no session" in nobody.said

@@ -25,7 +25,7 @@ from longfat.model.network import ROOT_NAMESPACE
 @click.option("--list", "lists", is_flag=True, help="List the sessions.")
 @json_option("With --list: print a JSON list.")
 def attach(session: str | None, node: str | None, *, lists: bool, as_json: bool) -> int:
-    """Have a shell at NODE of a SESSION that `longfat shell` holds in another terminal.
+    """Open a shell at NODE of a SESSION of another terminal.
 
     Where there is one session only, its name can be left out. NODE is a host, or
     root, which it is if left out, too.

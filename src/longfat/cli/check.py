@@ -32,7 +32,9 @@ from longfat.study.read import STUDY_FILE, not_a_study
 )
 @json_option("Print a JSON list.")
 def check(studies: tuple[str, ...], *, fix: bool, as_json: bool) -> None:
-    """List all mistakes of each STUDY with their places, and hosts that cannot reach each other.
+    """List all mistakes of each STUDY with their places.
+
+    Hosts that cannot reach each other are among them.
 
     Nothing is run. The exit status is 2 if a study has mistakes; a host that is not reached is
     a warning, if no flow needs it.

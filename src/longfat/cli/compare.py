@@ -70,7 +70,9 @@ def compare(
     as_json: bool,
     fail_on_difference: bool,
 ) -> None:
-    """Compare A with B: what differs in cases, environment and results, and what of it is real.
+    """Compare the cases, environments and results of A and B.
+
+    Differences of results are judged: which of them are real.
 
     A and B are each a study (a file, a folder, a lab's name), a folder of runs such as
     runs/lab08, all seeds of a case such as runs/lab08/tuned, or one run such as

@@ -48,7 +48,9 @@ if TYPE_CHECKING:
 )
 @json_option()
 def diagnose(paths: tuple[Path, ...], *, check: bool, as_json: bool) -> None:
-    """Show what limited the flows of a run, or of files from anywhere, and what would help.
+    """Show what limited the flows of a run, and what would help.
+
+    The flows can also be those of files from anywhere.
 
     RUN is a run directory; without FLOW, all flows of it that send data
     are diagnosed: bulk traffic, calls (cbr), requests and videos.

@@ -28,7 +28,7 @@ from longfat.live.task import RejectedError
 @click.option("--memory", metavar="SIZE", default="2GB", show_default=True)
 @click.option("--ovs", is_flag=True, help="Start Open vSwitch first.")
 @click.option(
-    "--host-boundary",
+    "--separate-kernels",
     is_flag=True,
     help="Charge a packet to its socket only until it leaves its network namespace, as on "
     "separate computers.",
@@ -68,7 +68,7 @@ def exec(  # noqa: A001  the command's name
     seed: int,
     memory: str,
     ovs: bool,
-    host_boundary: bool,
+    separate_kernels: bool,
     binds: tuple[str, ...],
     cwd: str | None,
     environment: tuple[str, ...],
@@ -99,7 +99,7 @@ def exec(  # noqa: A001  the command's name
         environment=_environment(environment),
         is_typed=typed,
         open_vswitch=ovs,
-        host_boundary=host_boundary,
+        separate_kernels=separate_kernels,
         factor=pace_factor(pace),
         timeout_s=None if timeout is None else seconds(timeout),
         stall_cpu_s=stall_cpu_s,

@@ -23,7 +23,7 @@ from longfat.model.units import format_quantity
 @click.argument("metric")
 @json_option()
 def explain(run: Path, metric: str, *, as_json: bool) -> None:
-    """Show where METRIC of RUN comes from: file, path in it, and formula.
+    """Show the file and the formula that METRIC of RUN comes from.
 
     RUN is a run directory, and METRIC a name such as bulk.receiver_bps or
     bulk.receiver, as in claims. Such as:

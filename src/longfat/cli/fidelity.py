@@ -52,13 +52,14 @@ _BY_HAND = "<!-- written by hand -->\n"
 def fidelity(
     folders: tuple[Path, ...], *, study_name: str | None, out: Path | None, as_json: bool
 ) -> None:
-    """Compare the runs in each RUNS_FOLDER, such as runs/lab08, with what was published.
+    """Compare the runs in each RUNS_FOLDER with published figures.
 
     Runs of one study on other kernels or testbeds (`longfat run --kernel`, `--testbed`), in
     folders of their own, become columns beside its own.
 
-    Ends with 1 if a figure is off by more than 15 %, outside of the seeds' band, and not
-    explained in the study; only the study's own kernel and testbed count, if they are given.
+    Ends with 1 if a figure is off by more than 15 %, outside of the seeds' band and that of
+    the source's runs, and not explained in the study; only the study's own kernel and testbed
+    count, if they are given.
     """
     if study_name is not None and len(folders) > 1:
         raise InputError("--study is of one folder of runs: give one folder with it")
@@ -114,10 +115,24 @@ def write_page(path: Path, text: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        older = path.read_text(encoding="utf-8") if path.is_file() else ""
-        _, marker, by_hand = older.partition(_BY_HAND)
+        _, marker, by_hand = read_page(path).partition(_BY_HAND)
         write_over(path, (text + (f"\n{marker}{by_hand}" if marker else "")).encode())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def read_page(path: Path) -> str:
+    """Return a page as it is; an empty text if there is none.
+
+    Args:
+        path: the page's file.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
     except UnicodeDecodeError:
         raise InputError(f"{path}: the page that is there is not UTF-8: remove it") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

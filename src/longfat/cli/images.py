@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from longfat.cli.console import echo, stderr, stdout
+from longfat.cli.group import Group
 from longfat.cli.options import json_option
 from longfat.cli.render.number_text import format_age, parse_age_s
 from longfat.cli.render.tables import plain_table, print_table
@@ -24,9 +25,9 @@ _PREFIX = re.compile("[0-9a-f]{6,64}")
 _AS_JSON = json_option("Print the answer as JSON.")
 
 
-@click.group()
+@click.group(cls=Group)
 def images() -> None:
-    """Look after unpacked images, the root file systems of hosts: list, remove, gc.
+    """List and remove unpacked images, the root files of hosts.
 
     A study with `root:` unpacks its images into longfat's cache, where they stay. One that was
     removed is unpacked again by the next study that names it. Remove none while it is run.

@@ -14,6 +14,7 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 
 from longfat.cli.console import echo, stderr, stdout
+from longfat.cli.group import Group
 from longfat.cli.options import json_option
 from longfat.engine import kernel as kernels
 from longfat.engine.kernel import Kernel, Progress, Step
@@ -44,7 +45,7 @@ _SHARE = {
 _AS_JSON = json_option("Print the answer as JSON.")
 
 
-@click.group()
+@click.group(cls=Group)
 def kernel() -> None:
     """Build, list and remove the kernels that machines boot."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from longfat.analysis.loss_sections import drop_series, loss_sections
 from longfat.analysis.losses import losses as losses_of
 from longfat.cli.completion import complete_folder
 from longfat.cli.console import echo, stdout
@@ -21,10 +23,12 @@ from longfat.execution.runs import load_run
 @click.option("--all", "with_others", is_flag=True, help="Also packets whose loss hurt nobody.")
 @json_option()
 def losses(run: Path, flow: str | None, *, with_others: bool, as_json: bool) -> None:
-    """Show where RUN lost packets, and why, as the kernel counted it.
+    """Show where RUN lost packets, and why, by the kernel's counts.
 
     RUN is a run directory; with FLOW, only what that flow lost. Without --all,
     duplicates and packets of connections that were closed are left out.
+    A run with events also shows what was lost between them, and one with a queue
+    probe the drops of its interfaces over time.
     Such as:
 
     \b
@@ -33,8 +37,21 @@ def losses(run: Path, flow: str | None, *, with_others: bool, as_json: bool) -> 
     """  # noqa: D301  \b keeps click from filling the lines up
     loaded = load_run(run)
     shown = [loss for loss in losses_of(loaded, flow) if with_others or loss.cause.is_loss]
+    sections = tuple(
+        replace(
+            section,
+            losses=tuple(each for each in section.losses if with_others or each.cause.is_loss),
+        )
+        for section in loss_sections(loaded, flow)
+    )
+    series = drop_series(loaded)
     if as_json:
-        entries = [loss.to_json() for loss in shown]
-        echo(json.dumps({"run": str(run), "losses": entries}, indent=2))
+        document = {
+            "run": str(run),
+            "losses": [loss.to_json() for loss in shown],
+            "sections": [section.to_json() for section in sections],
+            "queue_drops": [each.to_json() for each in series],
+        }
+        echo(json.dumps(document, indent=2))
         return
-    print_losses(shown, console=stdout())
+    print_losses(shown, sections=sections, series=series, console=stdout())

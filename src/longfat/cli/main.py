@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from longfat import __version__
+from longfat.cli.group import Group, short_help
 from longfat.common.file_size import file_size_error, is_file_size_error
 from longfat.common.products import inserted, load_object, products, source_of
 from longfat.common.terminal_text import ENCODING_ERRORS, TerminalStream
@@ -26,7 +27,8 @@ COMMANDS = (
     *("run", "check", "plan", "runs", "query", "compare", "watch", "labs", "show", "plot"),
     *("packets", "explain", "losses", "diagnose", "tune", "bdp", "new", "studio"),
     *("shell", "attach", "exec", "session"),
-    *("convert", "fidelity", "reproduce", "schema", "kernel", "images"),
+    *("convert", "fidelity", "reproduce", "schema", "kernel", "tools", "images"),
+    *("bundle", "verify"),
     "doctor",
     "completion",
 )
@@ -60,7 +62,7 @@ def _watching_pipes() -> Iterator[None]:
         raise _ClosedPipeError from None
 
 
-class _Lazy(click.Group):
+class _Lazy(Group):
     """Load a subcommand on request: plots and tables take a second to import."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
@@ -85,12 +87,14 @@ class _Lazy(click.Group):
         assert isinstance(command, click.Command)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of subcommands, and import none of them."""
-        names = self.list_commands(ctx)
-        width = formatter.width - 6 - max(len(name) for name in names)
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _short_help(name, width)) for name in names])
+    def first_sentence(self, ctx: click.Context, name: str) -> str:
+        """Return the first sentence of a subcommand's docstring, and do not import its module."""
+        del ctx
+        source = Path(source_of(command_modules()[name])).read_text(encoding="utf-8")
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                return short_help(click.Command(name, help=ast.get_docstring(node)))
+        raise LookupError(f"the module of {name} has no function {name}")
 
 
 def command_modules() -> dict[str, str]:
@@ -105,15 +109,6 @@ def command_modules() -> dict[str, str]:
         name: added[name].module if name in added else f"longfat.cli.{name}"
         for name in inserted(COMMANDS, after)
     }
-
-
-def _short_help(name: str, width: int) -> str:
-    """Return the first sentence of a subcommand's docstring, read from its source."""
-    source = Path(source_of(command_modules()[name])).read_text(encoding="utf-8")
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            return click.Command(name, help=ast.get_docstring(node)).get_short_help_str(width)
-    raise LookupError(f"the module of {name} has no function {name}")
 
 
 @click.group(

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from longfat.cli.console import echo, stdout, write_target
+from longfat.cli.group import Group
 from longfat.cli.options import json_option
 from longfat.cli.render.tables import plain_table
 from longfat.model.fields import fields_of
@@ -21,7 +22,7 @@ from longfat.study.templates import (
 )
 
 
-class _Templates(click.Group):
+class _Templates(Group):
     """A subcommand for each template, whose options are its declared parameters."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -40,7 +41,7 @@ class _Templates(click.Group):
 @json_option("Print the templates as a JSON list.")
 @click.pass_context
 def new(context: click.Context, *, as_json: bool) -> None:
-    """Print a study of a common topology or question, or write it to a file.
+    """Print or write a study of a common topology or question.
 
     Without TEMPLATE the templates are listed; `longfat new TEMPLATE --help` shows its
     parameters.

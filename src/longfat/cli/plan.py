@@ -183,7 +183,7 @@ def plan(
     show_all: bool,
     as_json: bool,
 ) -> None:
-    """Show what `longfat run STUDY` would do: cases, runs, time and disk space.
+    """Show cases, runs, time and disk space of `longfat run STUDY`.
 
     Nothing is run. What is cached costs nothing. Times are estimated from runs of the same
     study, if there are any, else from measurements on another machine; the plan shows

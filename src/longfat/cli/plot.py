@@ -67,7 +67,7 @@ def plot(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Draw throughput, RTT, cwnd, queue and retransmissions over time.
+    """Draw throughput, RTT, cwnd, queues and losses over time.
 
     RUN is a run directory, such as runs/lab08/tuned-seed1. Several runs are laid
     over each other; runs of one case with several seeds become a median and a

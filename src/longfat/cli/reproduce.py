@@ -11,7 +11,7 @@ from rich.text import Text
 
 from longfat.analysis.verdict import evaluate
 from longfat.cli.console import echo, stderr, stdout
-from longfat.cli.fidelity import write_page
+from longfat.cli.fidelity import read_page, write_page
 from longfat.cli.options import jobs_option, json_option
 from longfat.cli.render.failures import failures_json, print_failures
 from longfat.cli.render.progress import CaseProgress
@@ -24,7 +24,7 @@ from longfat.execution.compile import expected_virtual_s
 from longfat.model.units import format_quantity
 from longfat.output.report.fidelity import NOT_KNOWN, StudyFidelity, verdict_fidelity
 from longfat.output.report.fidelity_pages import reproduced_markdown
-from longfat.output.report.values import BAND, MISSING, band_text
+from longfat.output.report.values import BAND, MISSING, band_text, published_text
 from longfat.study import read_study
 from longfat.study.expand import MAX_SEEDS
 from longfat.study.labs import all_experiments, find_experiments
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a page of all figures with their explanations, in Markdown, to this file.",
+    help="Write a page of all figures with their explanations, in Markdown, to this file. Sections "
+    "in it of experiments that are not run are kept.",
 )
 @json_option("Print a JSON list in place of tables.")
 def reproduce(
@@ -63,13 +64,13 @@ def reproduce(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run published experiments, and compare what was published with what is measured.
+    """Run published experiments and compare their figures.
 
     Without arguments, list them. The runs go to runs/EXPERIMENT; what was run before
     is taken from the result cache.
 
-    Ends with 1 if a figure is off by more than 15 %, outside of the seeds' band
-    and not explained in the study, or if a claim fails.
+    Ends with 1 if a figure is off by more than 15 %, outside of the seeds' band and that of
+    the source's runs, and not explained in the study, or if a claim fails.
     """
     if names and runs_all:
         raise click.UsageError("--all runs all experiments: give it without names")
@@ -96,8 +97,8 @@ def reproduce(
             _show(one)
     print_failures(outcome.failures, parts, console=stderr())
     if out is not None and any(one.verdict.runs for one in compared):
-        others = [name for name in known if name not in {one.name for one in chosen}]
-        write_page(out, reproduced_markdown(compared, others=others))
+        present = [one for one in compared if one.verdict.runs]
+        write_page(out, reproduced_markdown(present, known=list(known), older=read_page(out)))
     good = all(one.good and one.verdict.good for one in compared)
     if code := outcome.exit_code or (0 if good else ExitCode.CLAIM_FAILED):
         raise click.exceptions.Exit(code)
@@ -191,7 +192,7 @@ def _cells(figure: FigureFidelity) -> tuple[str, ...]:
     return (
         published.case,
         published.title,
-        format_quantity(published.value, published.unit),
+        published_text(published),
         MISSING if spread is None else format_quantity(spread.median, published.unit),
         band_text(spread, published.unit),
         NOT_KNOWN.lower() if figure.reason_is_unknown else figure.agreement.value,

@@ -70,6 +70,12 @@ VERDICT = "verdict.json"
     help="Let all hosts run on one computer that takes time, in place of the study's: a profile "
     "such as vm-2020, or '{timer_latency: 50us}'.",
 )
+@click.option(
+    "--shared-kernel/--separate-kernels",
+    default=None,
+    help="Let all hosts share a kernel, as in Mininet, or be separate computers, in place of the "
+    "study's shared_kernel.",
+)
 @jobs_option()
 @click.option(
     "--out",
@@ -98,6 +104,7 @@ def run(
     seeds: int | None,
     kernels: tuple[str, ...],
     testbed: str | None,
+    shared_kernel: bool | None,
     jobs: int | None,
     out: Path | None,
     fresh: bool,
@@ -134,6 +141,7 @@ def run(
         seeds=seeds,
         kernels=kernels,
         testbed=None if testbed is None else parse_testbed(testbed),
+        shared_kernel=shared_kernel,
         out=out,
     )
     outcome = _run(
@@ -147,7 +155,7 @@ def run(
     verdicts = [evaluate(part.study, runs) for part, runs in zip(parts, outcome.runs, strict=True)]
     if not outcome.failures or keep_going:
         for part, verdict in zip(parts, verdicts, strict=True):
-            _keep(verdict, part)
+            keep_verdict(verdict, part)
         if as_json:
             echo(json.dumps(_document(parts, verdicts, outcome), indent=2))
         else:
@@ -187,7 +195,7 @@ def _print_message(text: str) -> None:
     stderr().print(Text(text), soft_wrap=True)
 
 
-def _keep(verdict: Verdict, part: Part) -> None:
+def keep_verdict(verdict: Verdict, part: Part) -> None:
     """Write the verdict of a study's runs to their folder, for later readers."""
     data = verdict.to_json() | {
         "title": part.study.title,

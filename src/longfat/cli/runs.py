@@ -12,6 +12,7 @@ import click
 from rich.text import Text
 
 from longfat.cli.console import echo, stderr, stdout
+from longfat.cli.group import Group
 from longfat.cli.options import json_option
 from longfat.cli.render.number_text import format_age, format_count, parse_age_s
 from longfat.cli.render.tables import plain_table, print_table
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from longfat.execution.runs import Run
 
 _SHOWN = 12
+_OPTIONAL = ("virtual", "kernel", "size")  # columns that a narrow terminal can do without
 _MIN_PREFIX = 4
 
 
@@ -51,7 +53,7 @@ def _filters(command: Any) -> Any:
     return command
 
 
-@click.group()
+@click.group(cls=Group)
 def runs() -> None:
     """Look after cached results: list, show, remove, check, gc.
 
@@ -79,7 +81,7 @@ def list_(
         echo(json.dumps(data, indent=2))
         return
     if found:
-        print_table(_table(found), console=stdout())
+        print_table(_table(found), console=stdout(), optional=_OPTIONAL)
     size = format_quantity(sum(entry.disk_bytes for entry in found), Unit.BYTES)
     stderr().print(
         Text(f"{format_count(len(found), 'result')}, {size}, in {cache.root}"), soft_wrap=True
@@ -138,7 +140,7 @@ def remove(
     else:
         entries = _chosen(cache.entries(), studies=studies, cases=cases, releases=releases)
         if not yes:
-            print_table(_table(entries), console=stderr())
+            print_table(_table(entries), console=stderr(), optional=_OPTIONAL)
             click.confirm(f"Forget {format_count(len(entries), 'result')}?", abort=True, err=True)
     _print_collected(collect(cache, entries), dry_run=False, as_json=as_json)
 

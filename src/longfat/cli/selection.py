@@ -42,6 +42,7 @@ def make_parts(
     seeds: int | None,
     kernels: tuple[str, ...],
     testbed: HostTiming | None,
+    shared_kernel: bool | None = None,
     out: Path | None,
 ) -> list[Part]:
     """Return the parts that have cases to run; those of one study are adjacent.
@@ -53,6 +54,7 @@ def make_parts(
         seeds: the number of seeds, likewise.
         kernels: the kernels, likewise; with several, each has a folder of its own.
         testbed: the timing of the computer that runs the hosts, likewise.
+        shared_kernel: whether all hosts share a kernel, likewise.
         out: where runs go; `runs/STUDY`, if None.
 
     Raises:
@@ -67,7 +69,13 @@ def make_parts(
         folder = base if out is not None and len(studies) == 1 else base / study.name
         for kernel in kernels or (None,):
             cases = choose_cases(
-                study, names=names, seed=seed, seeds=seeds, kernel=kernel, testbed=testbed
+                study,
+                names=names,
+                seed=seed,
+                seeds=seeds,
+                kernel=kernel,
+                testbed=testbed,
+                shared_kernel=shared_kernel,
             )
             if not cases:
                 continue

@@ -52,7 +52,7 @@ def session(
     pace: float | str | None,
     binds: tuple[str, ...],
 ) -> None:
-    """Hold a live network for a program, by JSON-RPC 2.0 on standard input and output.
+    """Hold a live network for a program, by JSON-RPC 2.0 on a pipe.
 
     NETWORK is a study file, a folder with a study.yaml, a lab's name, a MiniEdit file or a
     Mininet script; without it, the network has no nodes yet. Each line of standard input is

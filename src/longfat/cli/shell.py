@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ from longfat.cli.options import (
     seed_option,
     study_kernel_option,
 )
+from longfat.cli.render.losses import print_losses
+from longfat.common.terminal_console import TerminalConsole
 from longfat.common.terminal_text import relative_path
 from longfat.live.folders import check_places, read_bind
 from longfat.live.shell import REAL_TIME, hold, open_live, plan_session, run_script
@@ -27,6 +30,7 @@ from longfat.model.network import ROOT_NAMESPACE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from longfat.analysis.losses import Loss
     from longfat.live.folders import SharedFolder
     from longfat.live.shell import Plan
     from longfat.live.shell.work_folder import WorkFolder
@@ -53,7 +57,9 @@ def shell(
     binds: tuple[str, ...],
     pace: float | str | None,
 ) -> int:
-    """Open NETWORK and give a prompt at NODE: a host, or root, where the switches are.
+    """Open NETWORK and give a prompt at NODE, a host or root.
+
+    The switches are at root.
 
     NETWORK is a study file, a folder with a study.yaml, a lab's name or a MiniEdit file;
     without it, two hosts and a switch. Virtual time does not pass at the prompt. While a
@@ -127,10 +133,20 @@ def _run_terminal(
                 folder=work.place,
                 factor=pace_factor(pace, default=REAL_TIME),
                 welcome=welcome,
+                format_losses=_losses_text,
             )
         finally:
             virtual_s, wall_s = live.session.now_s, time.monotonic() - started_s
             _status(f"ended at {virtual_s:.6f} s of virtual time, after {wall_s:.1f} s")
+
+
+def _losses_text(losses: Sequence[Loss], columns: int) -> str:
+    if not losses:
+        return "No packet was lost.\n"
+    console = TerminalConsole(file=io.StringIO(), width=columns, no_color=True, highlight=False)
+    with console.capture() as text:
+        print_losses(losses, console=console)
+    return text.get()
 
 
 def _summary(plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""`longfat show`: a lab's text, or its study file.
+"""`longfat show`: a lab's text, its study file, or the addresses and routes of a study.
 
 The texts are Markdown with answers folded away in HTML's `<details>`, which a
 browser can open and a terminal cannot: there they are left out, or written
@@ -7,6 +7,7 @@ after their questions.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import ClassVar
@@ -18,12 +19,16 @@ from rich.markdown import CodeBlock, Markdown, MarkdownContext, MarkdownElement
 from rich.syntax import Syntax
 from rich.text import Text
 
-from longfat.cli.completion import complete_study
+from longfat.cli.completion import complete_case, complete_study
 from longfat.cli.console import echo, stdout
 from longfat.cli.language import language_option
+from longfat.cli.options import json_option
+from longfat.cli.render.addresses import addresses_json, print_addresses
+from longfat.common.suggest import listed, nearest
 from longfat.errors import InputError
-from longfat.study import STUDY_FILE
-from longfat.study.labs import StudyFolder, find_lab
+from longfat.model.network.address_table import address_table
+from longfat.study import STUDY_FILE, read_study
+from longfat.study.labs import StudyFolder, find_lab, find_study_file
 from longfat.study.text import (
     ENGLISH,
     NETWORK_LINE,
@@ -114,9 +119,39 @@ class _LabText(Markdown):
     default=None,
     help="Show the answers to the text's questions; by default a terminal does not.",
 )
+@click.option(
+    "--addresses",
+    "shows_addresses",
+    is_flag=True,
+    help="Print the addresses and routes of each host in place of the text; LAB can be any study.",
+)
+@click.option(
+    "--case",
+    metavar="NAME",
+    shell_complete=complete_case,
+    help="With --addresses: those of this case, where cases have different networks.",
+)
+@json_option("With --addresses: print one JSON object.")
 @language_option("The text")
-def show(lab: str, *, as_study: bool, answers: bool | None, language: LanguageChoice) -> None:
-    """Print the text of LAB; in a pipe, as the Markdown that it is."""
+def show(
+    lab: str,
+    *,
+    as_study: bool,
+    answers: bool | None,
+    shows_addresses: bool,
+    case: str | None,
+    as_json: bool,
+    language: LanguageChoice,
+) -> None:
+    """Print the text of LAB, or the addresses of a study.
+
+    In a pipe the text is Markdown.
+    """
+    if shows_addresses:
+        _show_addresses(lab, case=case, as_json=as_json)
+        return
+    if case is not None or as_json:
+        raise click.UsageError("--case and --json need --addresses")
     found = _find(lab)
     if as_study:
         echo(read_text(found.study_file), nl=False)
@@ -140,6 +175,30 @@ def show(lab: str, *, as_study: bool, answers: bool | None, language: LanguageCh
     if not answers and plain != text:
         same = f" --language {code}" if language.strict else ""
         console.print(f"\nWith the answers: longfat show {lab}{same} --answers", style="dim")
+
+
+def _show_addresses(argument: str, *, case: str | None, as_json: bool) -> None:
+    study = read_study(find_study_file(argument))
+    if case is not None and case not in study.cases:
+        raise InputError(
+            f"{study.file}: there is no case {case!r}{nearest(case, study.cases)} "
+            f"(there are: {listed(study.cases)})"
+        )
+    chosen = study.cases.values() if case is None else [study.cases[case]]
+    tables = [
+        address_table(one.case.network, written=one.written_network or one.case.network)
+        for one in chosen
+    ]
+    if any(table != tables[0] for table in tables):
+        raise InputError(
+            f"{study.file}: its cases have different networks: name one with --case "
+            f"(there are: {listed(study.cases)})"
+        )
+    if as_json:
+        data = addresses_json(tables[0], title=study.title)
+        echo(json.dumps(data, indent=2, ensure_ascii=False))
+    else:
+        print_addresses(tables[0], title=study.title, console=stdout())
 
 
 def unfold_answers(text: str, *, word: str) -> str:

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--new-token",
     is_flag=True,
-    help="Draw another token: the URL of the last time opens nothing any more, and all browsers "
-    "are logged out.",
+    help="Create a new token: earlier URLs stop working, and all browsers are logged out.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the URL and open no browser.")
 @click.option(

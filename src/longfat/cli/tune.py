@@ -65,7 +65,7 @@ def tune(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Show what to set for a path of some rate and RTT, as commands to paste, and why.
+    """Show what to set for a path of some rate and RTT, and why.
 
     Such as:
 

@@ -64,7 +64,7 @@ def watch(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run STUDY's cases with a live view: queues, throughput, RTT and cwnd as virtual time passes.
+    """Run STUDY with a live view of queues, throughput, RTT and cwnd.
 
     STUDY is a study file, a folder with a study.yaml, or a lab's name. The runs
     are kept, and are the same as those of `longfat run`. Where no terminal is,

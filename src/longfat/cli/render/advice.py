@@ -16,10 +16,17 @@ from longfat.analysis.advice.check import DEFAULT, ENOUGH, TUNED
 from longfat.analysis.advice.limits import Limit
 from longfat.analysis.advice.recommendation import STUDY
 from longfat.analysis.advice.remedied import AFTER, BEFORE
-from longfat.cli.render.tables import grid_table, plain_table, print_heading, print_trimmed
+from longfat.cli.render.tables import (
+    fit_table,
+    grid_table,
+    plain_table,
+    print_heading,
+    print_trimmed,
+)
 from longfat.model.metric import Unit
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.units import format_quantity
+from longfat.output.report.values import MANY_FLOWS, MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,19 +97,64 @@ def _by_node(lines: Iterable[Line]) -> dict[str, list[Line]]:
 def print_diagnoses(diagnoses: Sequence[Diagnosis], *, console: Console) -> None:
     """Print what limited each flow, and what would help.
 
+    Of many flows it is a table of all, and the details of the slowest one of each cause.
+
     Args:
         diagnoses: the diagnoses of the flows of a run.
         console: where to print.
     """
 
     def draw(console: Console) -> None:
-        for index, diagnosis in enumerate(diagnoses):
+        shown = diagnoses
+        if len(diagnoses) >= MANY_FLOWS:
+            ordered = sorted(diagnoses, key=_throughput_bps)
+            _draw_overview(console, ordered)
+            by_cause = {_cause(diagnosis): diagnosis for diagnosis in reversed(ordered)}
+            shown = [one for one in ordered if one in by_cause.values()]
+            console.print(
+                Text("Below is the slowest of each cause; longfat diagnose RUN FLOW shows another.")
+            )
+            console.rule(style="dim")
+        for index, diagnosis in enumerate(shown):
             if index:
                 console.print()
                 console.rule(style="dim")
             _draw_diagnosis(console, diagnosis)
 
     print_trimmed(draw, console=console)
+
+
+_OVERVIEW = (
+    ("throughput", "throughput"),
+    ("RTT", "RTT of the flow, mean"),
+    ("retransmissions", "retransmissions"),
+)
+"""The columns of the table of all flows, with the labels of the facts in them."""
+
+
+def _draw_overview(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
+    """Draw a table with a row for each flow."""
+    table = plain_table("flow")
+    for head, _ in _OVERVIEW:
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("cause", overflow="fold")
+    for diagnosis in diagnoses:
+        facts = {fact.label: fact.text.partition("  (")[0] for fact in diagnosis.facts}
+        cells = (Text(facts.get(label, MISSING)) for _, label in _OVERVIEW)
+        table.add_row(Text(diagnosis.flow), *cells, Text(_cause(diagnosis)))
+    fit_table(table, console, optional=("retransmissions", "RTT"))
+    console.print(table)
+    console.print()
+
+
+def _cause(diagnosis: Diagnosis) -> str:
+    if diagnosis.causes:
+        return str(diagnosis.causes[0].cause)
+    return MISSING if diagnosis.limit is None else str(diagnosis.limit)
+
+
+def _throughput_bps(diagnosis: Diagnosis) -> float:
+    return next((fact.value for fact in diagnosis.facts if fact.label == "throughput"), 0.0)
 
 
 def _draw_diagnosis(console: Console, diagnosis: Diagnosis) -> None:

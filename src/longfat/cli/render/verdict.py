@@ -14,25 +14,38 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from longfat.analysis.timeseries.sources import interval_rates
-from longfat.cli.render.tables import GAP, grid_table, plain_table, print_heading, print_trimmed
+from longfat.cli.render.tables import (
+    GAP,
+    MAX_HEAD_WIDTH,
+    grid_table,
+    plain_table,
+    print_blocks,
+    print_heading,
+    print_trimmed,
+)
+from longfat.model.metric import Unit
+from longfat.model.units import format_alike
 from longfat.output.report.case_table import case_table
 from longfat.output.report.values import (
     BAND,
+    MANY_FLOWS,
     MISSING,
     ClaimRow,
+    FlowTable,
     Grid,
     Row,
     claim_rows,
     claims_summary,
     comparison_columns,
     comparison_groups,
+    flow_tables,
     metric_grid,
     number_ranges,
     report_scope,
     run_summary,
     tally_lines,
 )
-from longfat.output.report.windows import flow_windows, window_grid, window_notes
+from longfat.output.report.windows import flow_windows, split_grid, window_grid, window_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +63,6 @@ _MAX_SECONDS = 10
 _MAX_FLOWS = 4
 _MAX_RUNS = 12
 _MAX_CASES = 24
-_MAX_HEAD_WIDTH = 12  # characters; a longer head is broken over lines
 
 
 def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | None) -> None:
@@ -72,9 +84,8 @@ def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) ->
     console.print(Text(run_summary(verdict), style="dim"))
     _print_comparison(verdict, console)
     each = report_scope(verdict).over_time
-    if each and (grid := metric_grid(verdict)) is not None:
-        print_heading(console, "Measured")
-        _print_grid(grid, console)
+    if each:
+        _print_measured(verdict, console)
     elif not each:
         print_heading(console, "Measured", "medians over the seeds" if verdict.many_seeds else "")
         _print_cases(verdict, console)
@@ -108,6 +119,30 @@ def _print_comparison(verdict: Verdict, console: Console) -> None:
             "inside: the published figure is in that band."
         )
         console.print(Text(note, style="dim"))
+
+
+def _print_measured(verdict: Verdict, console: Console) -> None:
+    tables = flow_tables(verdict)
+    grid = metric_grid(verdict, flows_apart=True)
+    if not tables and grid is None:
+        return
+    seeds = "medians over the seeds" if tables and verdict.many_seeds else ""
+    print_heading(console, "Measured", seeds)
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        if len(verdict.runs) > 1:
+            console.print(Text(table.case, style="bold"))
+        _print_flow_table(table, console)
+    if grid is not None:
+        if tables:
+            console.print()
+        _print_grid(grid, console)
+
+
+def _print_flow_table(flows: FlowTable, console: Console) -> None:
+    rows = [(Text(row.label), row.cells) for row in flows.rows]
+    print_blocks("flow", flows.columns, rows, console=console)
 
 
 def _print_grid(grid: Grid, console: Console) -> None:
@@ -156,7 +191,7 @@ def _print_cases(verdict: Verdict, console: Console) -> None:
     for column in measured:
         words = [*column.head.split(), *(column.cell(row) for row in rows)]
         width = max(map(len, words))
-        head = max(width, min(len(column.head), _MAX_HEAD_WIDTH))
+        head = max(width, min(len(column.head), MAX_HEAD_WIDTH))
         if used + head + GAP > console.width:
             break
         used += head + GAP
@@ -179,14 +214,21 @@ def _print_seconds(verdict: Verdict, console: Console) -> None:
     if not 0 < longest <= _MAX_SECONDS or len(series) > _MAX_FLOWS:
         return
     which = f", with seed {_first_seeds(verdict)}" if verdict.many_seeds else ""
-    print_heading(console, f"Throughput of each interval, in Gbit/s{which}")
-    table = plain_table()
-    table.add_column("", no_wrap=True)
-    for _ in range(longest):
-        table.add_column("", justify="right", no_wrap=True)
-    table.show_header = False
-    for one in series:
-        table.add_row(Text(one.label), *(Text(f"{bps / 1e9:#.3g}") for bps in one.bps))
+    unit, cells = format_alike([bps for one in series for bps in one.bps], Unit.BPS)
+    print_heading(console, f"Throughput of each interval, in {unit}{which}")
+    texts = iter(cells)
+    rows = [(one.label, [next(texts) for _ in one.bps]) for one in series]
+    width = max(len(label) + sum(len(text) + GAP for text in own) for label, own in rows)
+    if width > console.width:
+        numbered = [
+            Row(str(number + 1), tuple(own[number] if number < len(own) else "" for _, own in rows))
+            for number in range(longest)
+        ]
+        _print_grid(Grid(columns=tuple(label for label, _ in rows), rows=tuple(numbered)), console)
+        return
+    table = grid_table("l" + "r" * longest)
+    for label, own in rows:
+        table.add_row(Text(label), *map(Text, own))
     console.print(table)
 
 
@@ -199,18 +241,25 @@ def _print_claims(verdict: Verdict, console: Console) -> None:
     if not rows:
         return
     print_heading(console, "Claims", claims_summary(verdict))
-    table = grid_table("lw")
+    has_seeds = any(row.seeds for row in rows)
+    if has_seeds:
+        table = plain_table("", "holds in")
+        table.add_column("")
+    else:
+        table = grid_table("lw")
     for row, judged in zip(rows, verdict.claims, strict=True):
-        table.add_row(Text(row.verdict, style=_STYLES[row.verdict]), _claim_text(row, judged))
+        seeds = [Text(row.seeds or MISSING)] if has_seeds else []
+        status = Text(row.verdict, style=_STYLES[row.verdict])
+        table.add_row(status, *seeds, _claim_text(row, judged))
     console.print(table)
 
 
 def _claim_text(row: ClaimRow, judged: ClaimResult) -> Text:
     text = Text(row.text)
-    if row.seeds:
-        text.append(f" ({row.seeds})")
     if row.expression:
         text.append(f"\n{row.expression}", style="dim")
+    if row.failing:
+        text.append(f"\nnot in the seeds {row.failing}", style="dim")
     # The numbers of a failed claim are shown at once.
     if row.verdict == "FAILS":
         for name, value in row.readings:
@@ -225,7 +274,13 @@ def _print_windows(verdict: Verdict, console: Console) -> None:
     if not windows and not omissions:
         return
     print_heading(console, "Window arithmetic")
-    if windows:
+    if len(windows) >= MANY_FLOWS:
+        shared, flows = split_grid(window_grid(windows))
+        if shared.rows:
+            _print_grid(shared, console)
+            console.print()
+        _print_flow_table(flows, console)
+    elif windows:
         _print_grid(window_grid(windows), console)
     for note in window_notes(windows, omissions):
         console.print(Text(note, style="dim"))
