@@ -17,7 +17,7 @@ from longfat.errors import InputError
 from longfat.live import LiveHost, Network
 from longfat.model.network import LinkImpairments, shape_qdiscs
 from longfat.model.network.link_changes import change_lines
-from longfat.model.tc import Interface
+from longfat.model.network.tc import Interface
 from tests.kernels import KERNELS
 from tests.live.conftest import host, two_hosts
 
@@ -109,7 +109,7 @@ def test_a_switch_joins_links_of_one_mtu(make_network: MakeNetwork) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_link_is_cut_and_mended(kernel: str, make_network: MakeNetwork) -> None:
+def test_a_link_is_cut_and_repaired(kernel: str, make_network: MakeNetwork) -> None:
     net = two_hosts(make_network(kernel=kernel), delay="5ms")
     h1, link = host(net, "h1"), net.links[1]
     pinging = h1.spawn("ping -i 0.1 -c 100 h2")
@@ -255,7 +255,7 @@ def test_what_tc_refuses_leaves_the_link_as_it_was(make_network: MakeNetwork) ->
     assert rtt_s(net) == pytest.approx(0.020 + 2 * 98 * 8 / 20e6, rel=1e-4)
 
 
-def test_words_that_tc_refuses_are_told_with_their_link(make_network: MakeNetwork) -> None:
+def test_words_that_tc_refuses_are_reported_with_their_link(make_network: MakeNetwork) -> None:
     net = two_hosts(make_network(), rate="20mbit", qdisc="red lim 5")
     with pytest.raises(InputError, match=r'the qdisc of the link s1 - h2: .*What is "lim"'):
         net.build()

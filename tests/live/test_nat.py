@@ -56,7 +56,9 @@ def test_a_study_follows_an_answer_through_the_translation(tmp_path: Path, nat: 
         ),
     ],
 )
-def test_what_cannot_be_is_told(tmp_path: Path, old: str, new: str, place: str, words: str) -> None:
+def test_what_cannot_be_is_reported(
+    tmp_path: Path, old: str, new: str, place: str, words: str
+) -> None:
     text = STUDY.format(nat="home", flow="rtt: {ping: a -> s}").replace(old, new)
     where, said = error(text, tmp_path)
     assert words in said

@@ -118,12 +118,43 @@ def test_a_network_grows_while_it_lives(net: Network) -> None:
     assert [one.name for one in net.hosts] == ["h1", "h2", "h3"]
 
 
-def test_the_next_free_address_is_given(make_network: MakeNetwork) -> None:
+def test_addresses_and_routes_are_assigned_automatically(make_network: MakeNetwork) -> None:
     net = make_network()
-    net.host("a", "10.0.0.2/8")
-    net.host("b")
-    net.host("c")
+    hosts = [net.host("a", "10.0.0.2/8"), net.host("b"), net.host("c")]
+    with pytest.raises(InputError, match="b has no address: link it first"):
+        net.address_of("b")
+    s1 = net.switch("s1")
+    for each in hosts:
+        net.link(each, s1)
     assert [net.address_of(name) for name in "abc"] == ["10.0.0.2", "10.0.0.3", "10.0.0.4"]
+    assert hosts[0].ping("c", count=1)["received"] == 1
+    # What is added to a network that was built is routed, too, and addresses stay.
+    r1, r2 = net.router("r1"), net.router("r2")
+    for a, b in ((s1, r1), (r1, r2), (r2, net.host("d"))):
+        net.link(a, b)
+    d = host(net, "d")
+    assert [net.address_of(name) for name in "abcd"] == [
+        *("10.0.0.2", "10.0.0.3", "10.0.0.4"),
+        "172.16.3.1",
+    ]
+    for name in "abc":
+        assert d.ping(name, count=1)["received"] == 1
+    lost = hosts[0].run("ping -c 1 -W 1 192.0.2.1").stdout
+    assert "Destination Net Unreachable" in lost
+
+
+def test_addresses_are_of_the_family_that_was_asked_for(make_network: MakeNetwork) -> None:
+    net = make_network(addresses="ipv6")
+    a = net.host("a")
+    net.link(a, net.host("b"))
+    assert net.address_of("b") == "fd00::2"
+    assert a.ping("b", count=1)["received"] == 1
+    bare = make_network(addresses="none")
+    bare.link(bare.host("a"), bare.host("b"))
+    with pytest.raises(InputError, match="a has no address"):
+        bare.address_of("a")
+    with pytest.raises(InputError, match="'ipv5'"):
+        make_network(addresses="ipv5")
 
 
 def test_files_go_in_and_out(net: Network, tmp_path: Path) -> None:
@@ -192,7 +223,7 @@ def test_a_folder_of_the_hosts_can_be_written_to(tmp_path: Path, make_network: M
         (lambda net: net.clock.pace(0), "a pace is between"),
     ],
 )
-def test_what_is_wrong_is_told_at_once(
+def test_what_is_wrong_is_reported_at_once(
     add: Callable[[Network], object], words: str, net: Network
 ) -> None:
     with pytest.raises(InputError, match=words):
@@ -203,13 +234,18 @@ def test_what_is_wrong_is_told_at_once(
 @pytest.mark.parametrize(
     ("add", "words"),
     [
-        (lambda net: net.host("h9", "10.0.0.1/8") and net.link("h9", "s1"), "10.0.0.1"),
+        (
+            lambda net: [
+                (net.host(name, "10.0.0.9/8"), net.link(name, "s1")) for name in ("h8", "h9")
+            ],
+            "the address 10.0.0.9 is that of h8 already",
+        ),
         (lambda net: net.switch("s2") and (net.link("s1", "s2"), net.link("s1", "s2")), "loop"),
         (lambda net: net.link("h1", "h2", jitter="1ms"), "jitter"),
         (lambda net: net.link("h1", "h2", queue="1MB"), "queue"),
     ],
 )
-def test_what_does_not_make_a_network_is_told_when_it_is_built(
+def test_what_does_not_make_a_network_is_reported_when_it_is_built(
     add: Callable[[Network], object], words: str, net: Network
 ) -> None:
     add(net)
@@ -277,7 +313,7 @@ def test_a_studys_network_is_opened_live(tmp_path: Path) -> None:
         Network.open(tmp_path / "nowhere.yaml")
 
 
-def test_a_set_up_line_of_the_file_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_set_up_line_of_the_file_that_fails_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text(LINES.replace("netem delay 5ms", "porridge"))
     with pytest.raises(InputError, match="root: `tc qdisc replace dev s1-eth1 root porridge`"):
@@ -336,7 +372,7 @@ def test_a_partition_cuts_groups_off_until_it_is_healed(net: Network) -> None:
         net.partition(["h1"], ["h2"])
 
 
-def test_a_paused_host_does_nothing_and_its_kernel_goes_on(net: Network) -> None:
+def test_a_paused_host_does_nothing_and_its_kernel_continues(net: Network) -> None:
     h1, h2 = host(net, "h1"), host(net, "h2")
     counting = h1.spawn("(while sleep 1; do echo x; done) & wait")
     other = h2.spawn("while sleep 1; do echo x; done")
@@ -407,4 +443,4 @@ def test_hosts_find_loopback_cgroups_and_an_environment(net: Network) -> None:
         == "/sys/class/net/h1-eth0\n"
     )
     assert h1.run("ls /sys/kernel/debug/tracing/events/tcp/tcp_probe").returncode == 0
-    assert h1.run("echo $SHELL $USER").stdout == "/bin/bash root\n"
+    assert h1.run("echo $SHELL $USER").stdout == "/longfat/bin/bash root\n"

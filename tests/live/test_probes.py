@@ -156,7 +156,7 @@ def test_series_can_be_read_after_the_end(make_network: MakeNetwork) -> None:
     assert len(series.captures["h1-eth0"]) > 24
 
 
-def test_what_cannot_be_looked_at_is_told(net: Network) -> None:
+def test_what_cannot_be_examined_is_reported(net: Network) -> None:
     with pytest.raises(InputError, match=r"no interface 's1-eth9' \(there are: h1-eth0, s1-eth1"):
         net.probe(queue="s1-eth9")
     with pytest.raises(InputError, match="no host 'h7'"):

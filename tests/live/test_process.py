@@ -179,24 +179,12 @@ def test_a_server_listens_when_spawn_returns(net: Network, h1: LiveHost) -> None
     assert server.wait() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("command", ["iperf3 -s | cat", ["iperf3", "-s"]])
-def test_iperf3_gets_its_library_and_other_commands_do_not(
-    net: Network, h1: LiveHost, command: str | list[str]
-) -> None:
-    h1.spawn(command)
-    maps = net.root.run("cat /proc/$(pidof iperf3)/maps; echo; cat /proc/$(pidof cat)/maps")
-    of_iperf3, _, others = maps.stdout.partition("\n\n")
-    assert "iperf3_lean.so" in of_iperf3
-    assert "iperf3_lean.so" not in others
-
-
 def test_bytes_that_are_sent_end_a_typed_iperf3(h1: LiveHost, net: Network) -> None:
     h1.spawn("iperf3 -s -1")
-    # From iperf3 3.16 on, this stalls without its library.
     assert host(net, "h2").run("iperf3 -c 10.0.0.1 -n 1M", timeout=60).returncode == 0
 
 
-def test_what_outlives_its_command_goes_on(net: Network, h1: LiveHost) -> None:
+def test_what_outlives_its_command_continues(net: Network, h1: LiveHost) -> None:
     h1.run("(sleep 5; touch /tmp/late) > /dev/null 2>&1 &", check=True)
     net.sleep(1)
     assert h1.run("test -e /tmp/late").returncode == 1
@@ -238,7 +226,7 @@ def test_a_call_is_quick(h1: LiveHost) -> None:
     assert own_s < 0.2
 
 
-def test_measured_traffic_that_goes_on(net: Network, h1: LiveHost) -> None:
+def test_measured_traffic_that_continues(net: Network, h1: LiveHost) -> None:
     bulk = h1.start("iperf3", "h2", time=5, rate="10mbit", congestion="reno")
     other = host(net, "h2").start("iperf3", h1, time=3, udp=True, rate="1mbit", reverse=True)
     rtt = h1.ping("h2", count=3, interval="200ms", size=100)

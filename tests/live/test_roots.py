@@ -67,6 +67,6 @@ def test_a_study_is_opened_with_its_images(image: Path) -> None:
         assert net["h1"].run("cat /copy /app/note").stdout == "given\nhi"
 
 
-def test_a_network_is_told_of_an_image_that_is_none() -> None:
+def test_a_network_is_informed_of_an_image_that_is_none() -> None:
     with pytest.raises(InputError, match=r"there is no image 'nothing\.tar'"):
         longfat.Network(images=["nothing.tar"])

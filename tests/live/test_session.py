@@ -59,7 +59,9 @@ def test_no_time_passes_while_the_host_decides(each_session: Session) -> None:
         clock.close()
 
 
-def test_the_clock_starts_at_two_seconds_and_stops_where_it_is_told(each_session: Session) -> None:
+def test_the_clock_starts_at_two_seconds_and_stops_where_it_should(
+    each_session: Session,
+) -> None:
     assert each_session.now_ns == 2 * S
     assert each_session.run_until(until_ns=5 * S) == "time"
     assert each_session.now_ns == 5 * S

@@ -217,29 +217,9 @@ def test_rubbish_is_a_problem_and_no_error(client: TestClient, text: str) -> Non
     assert checked(client, text)["problems"]
 
 
-def test_a_link_to_a_router_is_offered_addresses(client: TestClient) -> None:
-    text = (
-        "title: drawn\nnetwork:\n  hosts: {h1: 10.0.0.1/8, r1: {forwards: yes}}\n"
-        "  links: [[h1, r1]]\n"
-    )
-    asked = {"text": text, "name": "mine.yaml", "link": 0, "automatic": ["h1 10.0.0.1/8"]}
-    answer = client.post("/api/addresses", json=asked)
-    assert [(edit["path"], edit["value"]) for edit in answer.json()] == [
-        (["hosts", "h1", "address"], "10.0.1.1/24"),
-        (["hosts", "r1", "address"], "10.0.1.254/24"),
-    ]
-    assert client.post("/api/addresses", json={**asked, "link": -1}).status_code == 400
-
-
-def test_labs_are_checked_quickly(client: TestClient) -> None:
+def test_labs_have_no_problems(client: TestClient) -> None:
     for lab in all_labs():
-        text = lab.study_file.read_text()
-        times = []
-        for _ in range(3):
-            start = time.process_time()
-            assert checked(client, text, lab=lab.name)["problems"] == []
-            times.append(time.process_time() - start)
-        assert min(times) < 0.1, lab.name
+        assert checked(client, lab.study_file.read_text(), lab=lab.name)["problems"] == []
 
 
 RUBBISH: list[bytes] = [

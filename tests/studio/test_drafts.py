@@ -10,15 +10,23 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from longfat.errors import InputError
-from longfat.studio.drafts import MAX_CLOSED, MAX_STEPS, Draft, Drafts
+from longfat.common.decoding import decode
+from longfat.studio.drafts import (
+    MAX_CLOSED,
+    MAX_STEPS,
+    ChangeDraftRequest,
+    Draft,
+    Drafts,
+    DraftStep,
+)
 from tests.studio.conftest import SOCKET
 
 ID = "0123456789abcdef"
 
 
 def change(drafts: Drafts, *steps: Any, base: int | None = None, **fields: Any) -> Draft:
-    draft, _ = drafts.change(ID, page="a", base=base, steps=steps, fields=fields, is_closed=None)
+    sent = {"page": "a", "base": base, "steps": list(steps), "fields": fields}
+    draft, _ = drafts.change(ID, decode(ChangeDraftRequest, sent, where="a change"))
     return draft
 
 
@@ -41,10 +49,8 @@ def test_what_two_pages_did_is_all_in_the_history() -> None:
     drafts = Drafts(None)
     first = change(drafts, {"set": "start", "step": False})
     change(drafts, {"set": "of a", "step": True}, base=first.revision)
-    draft, others = drafts.change(
-        ID, page="b", base=first.revision, steps=[{"set": "of b", "step": True}], fields={},
-        is_closed=None,
-    )  # fmt: skip
+    request = ChangeDraftRequest(page="b", base=first.revision, steps=(DraftStep(set="of b"),))
+    draft, others = drafts.change(ID, request)
     assert others
     assert draft.text == "of b"
     assert draft.undo == ["start", "of a"]
@@ -55,8 +61,7 @@ def test_undo_and_closed_drafts_are_bounded() -> None:
     steps = [{"set": str(number), "step": True} for number in range(MAX_STEPS + 50)]
     assert len(change(drafts, *steps).undo) == MAX_STEPS
     for number in range(MAX_CLOSED + 5):
-        drafts.change(f"closed-{number:03}", page="a", base=None, steps=[], fields={},
-                      is_closed=True)  # fmt: skip
+        drafts.change(f"closed-{number:03}", ChangeDraftRequest(page="a", closed=True))
     assert len(drafts.all()) == MAX_CLOSED + 1
 
 
@@ -74,24 +79,32 @@ def test_a_damaged_draft_is_left_alone_and_the_others_are_there(
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("change", "message"),
     [
-        {"steps": ["x"]},
-        {"steps": [{}]},
-        {"steps": [{"set": 1}]},
-        {"steps": [{"set": "\ud800"}]},
-        {"fields": {"text": "x"}},
-        {"fields": {"name": None}},
-        {"fields": {"imported": {"source": 1}}},
-        {"number": "../../x"},
+        ({"steps": ["x"]}, "steps[0]: found the text 'x', expected an object"),
+        ({"steps": [{}]}, "steps[0]: a step is one of set, undo and redo"),
+        ({"steps": [{"undo": True, "redo": True}]}, "steps[0]: a step is one of"),
+        ({"steps": [{"set": 1}]}, "steps[0].set: found 1, expected a text"),
+        ({"steps": [{"undo": True}] * 1001}, "steps: found 1001 entries, expected at most 1000"),
+        ({"fields": {"text": "x"}}, "fields.text: unknown field"),
+        ({"fields": {"name": None}}, "fields.name: found null, expected a text"),
+        ({"fields": {"imported": {"source": 1}}}, "fields.imported.at_s: is missing"),
+        ({"base": -1}, "base: found -1, expected 0 to"),
     ],
 )
-def test_rubbish_is_refused(asked: dict[str, Any]) -> None:
-    drafts = Drafts(None)
-    given = {"number": ID, "steps": [], "fields": {}, **asked}
-    with pytest.raises(InputError):
-        drafts.change(given.pop("number"), page="a", base=None, is_closed=None, **given)
-    assert drafts.all() == []
+def test_invalid_changes_are_refused(
+    client: TestClient, change: dict[str, Any], message: str
+) -> None:
+    answer = client.put(f"/api/drafts/{ID}", json={"page": "a", **change})
+    assert answer.status_code == 400
+    assert f"the request: {message}" in answer.json()["error"]
+    assert client.get("/api/drafts").json()["drafts"] == []
+
+
+def test_invalid_ids_are_refused(client: TestClient) -> None:
+    answer = client.put("/api/drafts/short", json={"page": "a"})
+    assert answer.status_code == 400
+    assert "not the id of a draft" in answer.json()["error"]
 
 
 def test_pages_hear_of_each_other(client: TestClient) -> None:

@@ -174,7 +174,7 @@ def test_seeds_become_a_band(client: TestClient) -> None:
     assert any(low < high for low, high in zip(line["low"], line["high"], strict=True))
 
 
-def test_a_failed_case_is_told_in_its_place(client: TestClient) -> None:
+def test_a_failed_case_is_reported_in_its_place(client: TestClient) -> None:
     text = TWO_CASES.replace("netem delay 20ms", "netem delay soon")
     done = ended(client, ask(client, text).json()["id"])
     assert done["state"] == "failed"
@@ -297,7 +297,7 @@ def test_runs_tell_where_their_report_is(client: TestClient, workspace: Path) ->
     assert client.get("/api/runs").json()[0]["report"] is None
 
 
-def test_a_qdisc_that_tc_refuses_is_told_with_its_link(client: TestClient) -> None:
+def test_a_qdisc_that_tc_refuses_is_reported_with_its_link(client: TestClient) -> None:
     text = STUDY.replace("rate: 10mbit", "rate: 10mbit, qdisc: red limit 3")
     done = ended(client, ask(client, text, seeds=2).json()["id"])
     assert "the qdisc of the link h2 - s1: `" in done["problem"]["message"]
@@ -305,7 +305,9 @@ def test_a_qdisc_that_tc_refuses_is_told_with_its_link(client: TestClient) -> No
     assert done["cases"][0]["state"] == "failed"
 
 
-def test_a_folder_that_vanishes_under_a_job_is_told(client: TestClient, workspace: Path) -> None:
+def test_a_folder_that_vanishes_under_a_job_is_reported(
+    client: TestClient, workspace: Path
+) -> None:
     number = ask(client, TWO_CASES).json()["id"]
     wait(client, number, lambda job: job["cases"][0]["virtual_s"] > 0)
     shutil.rmtree(workspace)

@@ -18,7 +18,9 @@ def test_every_step_of_a_text_can_be_run(client: TestClient, lab: StudyFolder) -
     assert found["title"] == read_study(lab.folder).title
     text = lab.text_files["en"].read_text()
     written = [
-        nodes for nodes in re.findall(r"^```sh +(.+)$", text, re.MULTILINE) if nodes != "variation"
+        nodes
+        for nodes in re.findall(r"^ *```sh +(.+)$", text, re.MULTILINE)
+        if nodes != "variation"
     ]
     assert written
     assert re.findall(r'<pre tabindex="0" data-step="([^"]*)">', found["html"]) == written

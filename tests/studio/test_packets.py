@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
         (f"/api/packets.pcapng?run=nowhere&probe=x&filter={'a' * 2000}", 400, "2000 characters"),
     ],
 )
-def test_what_is_asked_wrongly_is_told(
+def test_what_is_asked_wrongly_is_reported(
     client: TestClient, path: str, status: int, words: str
 ) -> None:
     answer = client.get(path)

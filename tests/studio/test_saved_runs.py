@@ -86,4 +86,9 @@ def test_a_run_without_probes_has_what_its_tools_said(client: TestClient, worksp
     assert len(of["tcp:bulk:throughput_bps"]) >= 10
     found = client.get("/api/run-study", params=asked).json()
     assert parse_study(found["text"], name="x").cases
+    # Another kernel than that of the run is no secret.
+    release = json.loads((workspace / asked["run"] / "manifest.json").read_text())["kernel"][
+        "release"
+    ]
+    assert [text for text in found["warnings"] if f"made with Linux {release}" in text]
     assert client.get("/api/recording", params={"run": "runs/none"}).status_code == 404

@@ -157,7 +157,7 @@ def test_the_usual_port_and_then_a_free_one(start_studio: Start) -> None:
         assert studio.http.get("/").status_code == 200
 
 
-def test_a_taken_port_is_told(workspace: Path, static: Path) -> None:
+def test_a_taken_port_is_reported(workspace: Path, static: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -172,7 +172,7 @@ def test_a_taken_port_is_told(workspace: Path, static: Path) -> None:
             )
 
 
-def test_a_page_that_is_not_built_is_told(workspace: Path, tmp_path: Path) -> None:
+def test_a_page_that_is_not_built_is_reported(workspace: Path, tmp_path: Path) -> None:
     with pytest.raises(HostError, match="not built") as caught:
         serve(workspace=workspace, address=Address(), query={}, browser=False, static=tmp_path)
     assert "make web" in str(caught.value)

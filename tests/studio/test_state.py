@@ -68,7 +68,7 @@ def test_each_workspace_has_its_own(tmp_path: Path) -> None:
     assert workspace_id(tmp_path) != workspace_id(tmp_path / "other")
 
 
-def test_a_second_studio_of_a_workspace_is_told_of_the_first(
+def test_a_second_studio_of_a_workspace_is_informed_of_the_first(
     state: WorkspaceState, tmp_path: Path
 ) -> None:
     with state:

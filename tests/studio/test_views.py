@@ -50,11 +50,32 @@ def test_the_answer_says_how_much_of_what_and_why() -> None:
     assert advice_of(replace(FOUND, causes=()))["answer"] == FOUND.verdict
 
 
+def test_the_answer_says_what_became_of_the_rtt() -> None:
+    rtts = (
+        Fact(key="idle_rtt_s", label="RTT, idle path", value=0.04, text="40.0 ms"),
+        Fact(key="mean_rtt_s", label="RTT of the flow, mean", value=0.139, text="139 ms"),
+    )
+    answer = advice_of(replace(FOUND, facts=(*FOUND.facts, *rtts)))["answer"]
+    assert answer.endswith("Cause: short queue. RTT 139 ms (idle path 40.0 ms).")
+
+
 def test_fields_of_the_study_are_no_lines_for_a_node() -> None:
-    advice = advice_of(FOUND)
+    (fix,) = advice_of(FOUND)["fixes"]
     line = "sysctl -w net.ipv4.tcp_congestion_control=bbr"
-    assert advice["lines"] == [{"node": "h1", "line": line}]
-    assert advice["study"] == [{"field": "parallel", "value": "9"}]
+    assert fix["lines"] == [{"node": "h1", "line": line}]
+    assert fix["study"] == [{"field": "parallel", "value": "9"}]
+    assert fix["takes_from"] == []
+
+
+def test_alternatives_are_fixes_of_their_own() -> None:
+    fair = Line(node="root", text="tc qdisc replace dev s1-eth2 root fq_codel", why="")
+    bbr = Line(node="h1", text="sysctl -w a=1", why="", takes_from=("other",))
+    recommendation = Recommendation(words="", lines=(fair,), alternatives=(bbr,))
+    first, second = advice_of(replace(FOUND, recommendation=recommendation))["fixes"]
+    assert [line["line"] for line in first["lines"]] == [fair.text]
+    assert first["takes_from"] == []
+    assert [line["line"] for line in second["lines"]] == [bbr.text]
+    assert second["takes_from"] == ["other"]
 
 
 EVENTFUL = """\
@@ -77,5 +98,5 @@ def test_a_rate_that_events_change_is_that_of_the_start(tmp_path: Path) -> None:
     (run,) = run_cases(parse_study(EVENTFUL, name="narrower").cases, out=tmp_path)["default"]
     (found,) = diagnose(run)
     rates = "20.0 Mbit/s (at first; 5.00 Mbit/s from 2 s)"
-    assert advice_of(found)["answer"].endswith(f" Mbit/s of {rates}. Cause: standing queue.")
+    assert f" Mbit/s of {rates}. Cause: standing queue." in advice_of(found)["answer"]
     assert any("of the start" in note for note in found.notes)

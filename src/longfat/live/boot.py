@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from longfat.common.guard import scratch_folder
 from longfat.engine.init import GUEST_PLACE, JOB_PLACE, guest_folder, init_program, write_job
 from longfat.engine.machine import HANDOVER, Machine, reserve_cpu
+from longfat.engine.toolset import find as find_toolset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ def boot(
     shown: Mapping[str, Path],
     modules: Sequence[str],
     environment: Mapping[str, str],
-    host_boundary: bool,
+    shared_kernel: bool,
     seed: int,
     memory_bytes: int,
     stall_cpu_s: float,
@@ -42,7 +43,7 @@ def boot(
         shown: further files and folders that it may read, by their names in the sandbox.
         modules: the modules of the guest's program that the agent needs in addition.
         environment: the environment of the agent's commands.
-        host_boundary: as for `longfat.live.session.Session`.
+        shared_kernel: as for `longfat.live.session.Session`.
         seed: likewise.
         memory_bytes: likewise.
         stall_cpu_s: likewise.
@@ -64,9 +65,10 @@ def boot(
         "modules": modules,
         "environment": environment,
         "folders": places,
-        "host_boundary": host_boundary,
+        "shared_kernel": shared_kernel,
     }
     read_only = {name: folder.path for name, folder in names.items() if not folder.is_writable}
+    toolset = find_toolset()
     scratch = stack.enter_context(scratch_folder())
     return stack.enter_context(
         Machine(
@@ -75,13 +77,14 @@ def boot(
             folder=scratch,
             shown={
                 JOB_PLACE: write_job(job, inside=scratch),
-                GUEST_PLACE: stack.enter_context(guest_folder()),
+                GUEST_PLACE: stack.enter_context(guest_folder(toolset=toolset)),
                 **shown,
                 **read_only,
             },
             writable={name: folder.path for name, folder in names.items() if folder.is_writable},
             counted=tuple(folder.path for folder in folders if folder.is_counted),
             places=tuple(places),
+            toolset=toolset,
             cpu=stack.enter_context(reserve_cpu()),
             seed=seed,
             memory_bytes=memory_bytes,

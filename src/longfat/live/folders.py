@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from longfat.engine.machine import is_visible
+from longfat.engine.toolset import PYTHON_VERSION
 from longfat.errors import InputError
 from longfat.model.packages import PinnedPackage, add_package, pinned_package, pinned_packages
 
@@ -33,6 +34,8 @@ _SYSTEM_FOLDERS = frozenset((name,) for name in ("etc", "boot", "dev", "proc", "
 _NEEDED = tuple(Path(place) for place in ("/", "/dev", "/proc", "/sys", "/run", "/run/longfat"))
 
 _WRITABLE, _READ_ONLY = "rw", "ro"
+
+_COMPILED = (f".cpython-{PYTHON_VERSION.replace('.', '')}-x86_64-linux-gnu.so", ".abi3.so")
 
 NAMED_PLACE = "/opt/python"
 """The machine's path of the packages that are installed beside longfat."""
@@ -229,7 +232,7 @@ def package_folders(names: Sequence[str]) -> dict[str, Path]:
         By their paths in a machine: below `NAMED_PLACE`.
 
     Raises:
-        InputError: one is not installed, or is not a folder.
+        InputError: one is not installed, is not a folder, or is compiled for another Python.
     """
     folders = {}
     for name in names:
@@ -238,5 +241,12 @@ def package_folders(names: Sequence[str]) -> dict[str, Path]:
             raise InputError(f"there is no Python package {name!r} installed beside longfat")
         if not spec.submodule_search_locations:
             raise InputError(f"{name} is a module, not a package, which would be a folder")
-        folders[f"{NAMED_PLACE}/{name}"] = Path(next(iter(spec.submodule_search_locations)))
+        folder = Path(next(iter(spec.submodule_search_locations)))
+        if any(not path.name.endswith(_COMPILED) for path in folder.rglob("*.so")):
+            raise InputError(
+                f"{name} has modules that are compiled for another Python than a machine's, which "
+                f"is {PYTHON_VERSION}: pin it, such as {name}==1.2 --hash=sha256:..., and it is "
+                "installed for that"
+            )
+        folders[f"{NAMED_PLACE}/{name}"] = folder
     return folders

@@ -43,7 +43,7 @@ from longfat.live.session import Session
 from longfat.live.task import MAX_OUTPUT_BYTES
 from longfat.live.topology import Topology
 from longfat.model.case import DEFAULT_MEMORY_BYTES, Case, Command, File
-from longfat.model.fields import fields_of, takes_fields
+from longfat.model.fields import fields_of, takes_fields, values_of
 from longfat.model.network import (
     ROOT_NAMESPACE,
     Host,
@@ -54,6 +54,7 @@ from longfat.model.network import (
     timing_from,
 )
 from longfat.model.network import Network as Model
+from longfat.model.network.addressing import Addressing
 from longfat.model.packages import PinnedPackage
 from longfat.model.probes.capture import DEFAULT_SNAP_BYTES
 from longfat.study.formats.open import open_network
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
+    from longfat.analysis.losses import Loss
     from longfat.live.flows import Started
     from longfat.live.folders import SharedFolder
     from longfat.live.probes import Hosts, Interfaces
@@ -81,6 +83,10 @@ class Network:
         testbed: the timing of the one computer that runs the switches and all hosts without a
             timing of their own: what `host` takes, such as {"timer_latency": "50us"}.
         frames: each TCP packet on a link is one frame, not a GSO packet.
+        shared_kernel: all hosts share a kernel, as in Mininet: what waits at a switch stays
+            charged to its sender's socket.
+        addresses: the family of the addresses that are assigned automatically, with routes, where
+            none are given: "ipv4" or "ipv6"; "none": neither are; that of the given ones, if None.
         folders: folders of the host that its commands may read, by their paths in the machine.
         writable_folders: those that they may also write to, likewise.
         shared: further folders, checked already.
@@ -117,6 +123,8 @@ class Network:
         pace: float | None = None,
         testbed: Mapping[str, Any] = MappingProxyType({}),
         frames: bool = False,
+        shared_kernel: bool = False,
+        addresses: str | None = None,
         folders: Mapping[str, str | Path] = MappingProxyType({}),
         writable_folders: Mapping[str, str | Path] = MappingProxyType({}),
         shared: Sequence[SharedFolder] = (),
@@ -128,12 +136,18 @@ class Network:
         max_output_bytes: int = MAX_OUTPUT_BYTES,
         max_kept_bytes: int | None = None,
     ) -> None:
+        given = {} if addresses is None else {"addresses": addresses}
         roots = [_read_image(image) for image in images]
         pinned, names = read_packages(packages)
         case = Case(
             kernel=kernel,
             network=Model(
-                hosts=(), switches=(), links=(), testbed=timing_from(**testbed), frames=frames
+                hosts=(),
+                switches=(),
+                links=(),
+                testbed=timing_from(**testbed),
+                frames=frames,
+                shared_kernel=shared_kernel,
             ),
             seed=seed,
             memory_bytes=size_bytes(memory),
@@ -151,6 +165,7 @@ class Network:
             ),
             images=images_shown(roots),
             packages=packages_for_guests(pinned).folder if pinned else None,
+            shared_kernel=shared_kernel,
             on_wait=on_wait,
             max_output_bytes=max_output_bytes,
             max_kept_bytes=max_kept_bytes,
@@ -161,6 +176,7 @@ class Network:
             environment={"PYTHONPATH": NAMED_PLACE} if names else {},
             on_command=on_command,
             on_build=lambda: on_build(self),
+            addressing=Addressing(**values_of(Addressing, given, what="a network")),
         )
         self.session = session
         self.record = self._running.record
@@ -211,6 +227,7 @@ class Network:
             seed=seed,
             kernel=kernel,
             memory=memory_bytes,
+            shared_kernel=model.shared_kernel,
             shared=shared,
             packages=packages,
             images=list(model.roots.values()),
@@ -223,6 +240,7 @@ class Network:
             if files:
                 network._running.put_files(files)
             network._topology.take(model, new=model)
+            network._running.keep_addresses(host.name for host in model.hosts)
             network.build()
             network._running.run_setup(setup)
         except BaseException:
@@ -263,8 +281,8 @@ class Network:
 
         Args:
             name: its name, such as `h1`; its interfaces are `h1-eth0` and so on.
-            address: address and prefix length of its first interface, or "slaac"; the next free
-                one of 10.0.0.1/8, 10.0.0.2/8, ... if None.
+            address: address and prefix length of its first interface, or "slaac"; one of its
+                subnet if None: 10.0.0.1/8, 10.0.0.2/8 and so on in a network without routers.
             gateway: the router of its default route.
             routes: more routes: networks, such as "10.1.0.0/16", with their routers, each one
                 address or several that share the traffic (ECMP).
@@ -295,7 +313,7 @@ class Network:
         routes: Mapping[str, str | Sequence[str]] | None = None,
         **properties: object,
     ) -> LiveHost:
-        """Add a router: a host that forwards packets. Its links give it its addresses.
+        """Add a router: a host that forwards packets.
 
         Args:
             name: its name, such as `r1`.
@@ -340,8 +358,8 @@ class Network:
             a: a node or its name.
             b: the other.
             addresses: of the interfaces at `a` and `b`, with prefix length, "slaac", or by VLAN,
-                such as {10: "10.0.10.1/24"}; a host's own if it is its first interface and None
-                is given.
+                such as {10: "10.0.10.1/24"}; if None, a host's own if it is its first interface,
+                else one of its subnet.
             reverse: the differences in the direction from `b` to `a`, by name.
             properties: the link's impairments in each direction: numbers in base units
                 (bit/s, seconds, bytes, shares from 0 to 1), or texts as in a study. A `trace`
@@ -625,12 +643,26 @@ class Network:
             snap=snap,
         )
 
+    def losses(self, *, new: bool = False) -> list[Loss]:
+        """Return where packets were lost, and why, as the kernel counted it.
+
+        Reading takes no virtual time. The `flow` of a loss is the hosts of its packets, such as
+        `h1 -> h2`, and its times are those of the clock.
+
+        Args:
+            new: only what was lost since the last call; else since the machine's boot.
+
+        Raises:
+            InputError: the kernel does not count the packets that it drops.
+        """
+        return list(self._running.losses(new=new))
+
     # --------------------------------------------------------- as a value
 
     @property
     def model(self) -> Model:
         """The network as a value."""
-        return self._running.model
+        return self._running.completed(self._running.model)
 
     def case(self) -> Case:
         """Return the set-up so far as a case: nodes, links, files, lines of tc and sysctl."""

@@ -22,8 +22,8 @@ from longfat.common.folder_store import cache_root
 from longfat.common.guard import scratch_folder
 from longfat.engine.machine import INTERPRETER, is_visible
 from longfat.engine.sandbox.access import check_access
+from longfat.engine.toolset import SEARCH_PATH as TOOLS_PATH
 from longfat.errors import HostError
-from longfat.execution.tools import GUEST_PATH
 from longfat.live.folders import SharedFolder
 from longfat.model.case import File
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FOLDER = "/run/bin"
 """The folder of the executables in a machine."""
 
-SEARCH_PATH = f"{FOLDER}:{GUEST_PATH}"
+SEARCH_PATH = f"{FOLDER}:{TOOLS_PATH}"
 """The search path of a shell."""
 
 PROGRAMS = {"plot_iperf.sh": "plot_iperf", "plot_q.sh": "plot_queue", "xdg-open": "open_file"}

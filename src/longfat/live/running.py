@@ -15,9 +15,10 @@ from longfat.errors import InputError
 from longfat.execution.compile import SEED_VARIABLE
 from longfat.live.build import Record, as_line, build
 from longfat.live.flows import Started
+from longfat.live.losses import LossCounter
 from longfat.live.process import CommandFailed, Completed, Process, TimedOut
 from longfat.live.session import LIVE_ENVIRONMENT
-from longfat.model.addresses import called_addresses
+from longfat.model.addresses import called_addresses, configured_hosts
 from longfat.model.case import Case, Command, File
 from longfat.model.network import (
     ROOT_NAMESPACE,
@@ -26,18 +27,21 @@ from longfat.model.network import (
     shaped_interfaces,
 )
 from longfat.model.network import Network as Model
+from longfat.model.network.addressing import complete
 from longfat.model.network.check import problems
 from longfat.model.network.link_changes import change_lines, deletion
+from longfat.model.network.routing import target_addresses
 from longfat.model.traced_links import TracedLink, traced_links
 from longfat.model.traffic.bulk import DEFAULT_PORT
-from longfat.model.traffic.preload import preload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from longfat.analysis.losses import Loss
     from longfat.live.session import Session
     from longfat.live.task import Task
-    from longfat.model.tc import QdiscLine
+    from longfat.model.network.addressing import Addressing
+    from longfat.model.network.tc import QdiscLine
     from longfat.model.traffic import Flow
 
 
@@ -58,6 +62,7 @@ class RunningNetwork:
             `LIVE_ENVIRONMENT`.
         on_command: called with its node and itself for each command that a caller starts.
         on_build: called each time that nodes or links were built.
+        addressing: what addresses and routes are assigned automatically.
 
     Attributes:
         session: the live machine.
@@ -72,8 +77,11 @@ class RunningNetwork:
         environment: Mapping[str, str],
         on_command: Callable[[str, Process], None],
         on_build: Callable[[], None],
+        addressing: Addressing,
     ) -> None:
         self.session = session
+        self._addressing = addressing
+        self._complete_hosts: frozenset[str] = frozenset()
         self._on_command = on_command
         self._environment = {**LIVE_ENVIRONMENT, **environment}
         self._on_build = on_build
@@ -82,6 +90,7 @@ class RunningNetwork:
         self._setup: list[Command] = []
         self._ports = 0
         self._probes = 0
+        self._losses = LossCounter()
         self._traced: set[TracedLink] = set()
         self.record = Record()
 
@@ -171,26 +180,49 @@ class RunningNetwork:
         Raises:
             InputError: there is no such host, or it has no address.
         """
-        addresses = called_addresses(self.model, self._setup)
-        if name not in addresses:
-            raise InputError(f"there is no host {name!r} with an address")
-        return addresses[name]
+        addresses = called_addresses(self.completed(self.model), self._setup)
+        if name in addresses:
+            return addresses[name]
+        if all(host.name != name for host in self.model.hosts):
+            raise InputError(f"there is no host {name!r}")
+        linked = any(name in (link.a, link.b) for link in self.model.links)
+        raise InputError(f"{name} has no address" + ("" if linked else ": link it first"))
 
     def names_by_address(self) -> dict[str, str]:
         """Return the hosts by the addresses that others reach them by, without prefix length."""
         return {at: name for name, at in called_addresses(self.model, self._setup).items()}
 
+    def completed(self, model: Model) -> Model:
+        """Return a network with the addresses and routes that are assigned automatically."""
+        configured = configured_hosts(self._setup) | self._complete_hosts
+        return complete(model, self._addressing, excluded=configured)
+
+    def check(self, model: Model) -> None:
+        """Check a network that this one is to become.
+
+        Raises:
+            InputError: its nodes and links do not make a network.
+        """
+        for problem in problems(self.completed(model)):
+            raise InputError(problem.message)
+
+    def keep_addresses(self, hosts: Iterable[str]) -> None:
+        """Give no addresses and routes to hosts that have all that they are to have."""
+        self._complete_hosts = self._complete_hosts.union(hosts)
+
     def build(self) -> None:
         """Build what was added since the last time; every call that needs it does so.
+
+        Addresses and routes that are assigned automatically are kept from then on.
 
         Raises:
             InputError: the nodes and links do not make a network, or Linux rejected a line.
         """
-        model = self.model
-        if model == self._built:
+        if self.model == self._built:
             return
-        for problem in problems(model):
-            raise InputError(problem.message)
+        self.check(self.model)
+        model = self.completed(self.model)
+        self.change(model)
         traced = list(traced_links(model, self._case.files))
         self.session.take_roots(model.roots)
         build(model, built=self._built, session=self.session, record=self.record)
@@ -232,7 +264,7 @@ class RunningNetwork:
         plans = [process.rooted(self.model.roots) for process in found]
         processes = []
         for plan in plans:
-            own = {SEED_VARIABLE: str(self._case.seed), **preload(plan.shim)}
+            own = {SEED_VARIABLE: str(self._case.seed)}
             environment = {**LIVE_ENVIRONMENT, **own}
             now_s = self.session.now_s
             self.record.add(now_s, plan.host, as_line(plan.typed), background=plan.listens)
@@ -247,7 +279,8 @@ class RunningNetwork:
 
     def case(self) -> Case:
         """Return the set-up so far as a case: nodes, links, files, lines of tc and sysctl."""
-        return replace(self._case, setup=tuple(self._setup))
+        network = self.completed(self.model)
+        return replace(self._case, network=network, setup=tuple(self._setup))
 
     def add_file(self, path: str, content: bytes) -> str:
         """Put a file into the machine and into what `save` keeps; see `Network.add_file`."""
@@ -343,6 +376,15 @@ class RunningNetwork:
             self.change(before)
             self._built = before
             raise
+
+    def losses(self, *, new: bool) -> tuple[Loss, ...]:
+        """Return where packets were lost; see `Network.losses`."""
+        names = {
+            address: host.name
+            for host in self.model.hosts
+            for address in sorted(target_addresses(self.model, host.name))
+        }
+        return self._losses.read(self.session, {**names, **self.names_by_address()}, new=new)
 
     def count_probe(self) -> int:
         """Return the number of a new probe of this network, counted from 1."""

@@ -20,13 +20,13 @@ from longfat.engine.machine import Line
 from longfat.engine.machine.watchdog import STALL_CPU_S
 from longfat.errors import InputError, MachineError
 from longfat.execution.compile import ENVIRONMENT
+from longfat.guest.toolset import SHELL
 from longfat.live.boot import boot
 from longfat.live.guest_files import MAX_FILE_BYTES, GuestFiles
 from longfat.live.task import MAX_OUTPUT_BYTES, RejectedError, Task
 from longfat.model.case import DEFAULT_MEMORY_BYTES
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.model.packages import PACKAGES_PLACE, SHOWN
-from longfat.model.traffic.preload import IPERF3, preload, preloaded
 from longfat.model.typed_line import shell_line
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ class Session:
             sandbox.
         packages: the folder of Python packages for the `PYTHONPATH` of its programs, except for
             those of hosts with roots of their own.
-        host_boundary: end a packet's charge to its socket at its host's interface, as between
-            separate computers; if False, where Linux ends it between namespaces.
+        shared_kernel: see `longfat.model.network.Network`.
         stall_cpu_s: see `longfat.engine.machine.watchdog.STALL_CPU_S`.
         max_output_bytes: how much is kept of a process's output; one that writes more is killed,
             and `Task.is_full` is set.
@@ -94,7 +93,7 @@ class Session:
         folders: Sequence[SharedFolder] = (),
         images: Mapping[str, Path] = MappingProxyType({}),
         packages: Path | None = None,
-        host_boundary: bool = True,
+        shared_kernel: bool = False,
         stall_cpu_s: float = STALL_CPU_S,
         max_output_bytes: int = MAX_OUTPUT_BYTES,
         max_kept_bytes: int | None = None,
@@ -127,7 +126,7 @@ class Session:
                 shown={**images, **self._packages},
                 modules=["longfat.guest.roots"] if images else [],
                 environment=LIVE_ENVIRONMENT,
-                host_boundary=host_boundary,
+                shared_kernel=shared_kernel,
                 seed=seed,
                 memory_bytes=memory_bytes,
                 stall_cpu_s=stall_cpu_s,
@@ -222,9 +221,7 @@ class Session:
             environment = root.environment_of(environment, default=LIVE_ENVIRONMENT)
             folder = "" if folder == "/" else folder
         elif line := shell_line(argv):
-            argv = [*argv[:2], preloaded(line)]
-        elif argv and argv[0] == "iperf3":
-            environment = {**preload(IPERF3), **environment}
+            argv = [SHELL, "-c", line]
         self._last += 1
         task = Task(self._last, on_output=on_output, on_wanted=on_wanted)
         self._tasks[task.number] = task

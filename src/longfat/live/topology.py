@@ -5,7 +5,6 @@ A caller uses the live objects; `RunningNetwork` builds the values.
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,6 @@ from longfat.model.network import (
     Tunnel,
     VlanAddress,
 )
-from longfat.model.network.check import problems
 from longfat.model.network.ends import cut_links
 from longfat.model.network.impairments import UNIMPAIRED
 from longfat.model.network.model import VLAN
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
     Routes = Mapping[str, str | Sequence[str]]
     EndAddresses = str | Mapping[int, str] | None
 
-_ADDRESSES = ipaddress.ip_network("10.0.0.0/8")
 _MIN_GROUPS = 2
 
 
@@ -86,7 +83,7 @@ class Topology:
         return self._add_host(
             Host(
                 name=name,
-                address=self._next_address() if address is None else interface_address(address),
+                address=None if address is None else interface_address(address),
                 routes=_routes(gateway, routes),
                 timing=timing,
                 **values_of(Host, own, what="a host"),
@@ -170,8 +167,7 @@ class Topology:
             **values_of(Tunnel, properties, what="a tunnel"),
         )
         changed = replace(model, tunnels=(*model.tunnels, tunnel))
-        for problem in problems(changed):
-            raise InputError(problem.message)
+        self._running.check(changed)
         self._running.change(changed)
         return changed.tunnel_interfaces()[-1][0]
 
@@ -193,14 +189,13 @@ class Topology:
         )
         model = self._running.model
         changed = replace(model, bonds=(*model.bonds, bond))
-        for problem in problems(changed):
-            raise InputError(problem.message)
         built = self._running.built_links
         if any(index < built for index in changed.bond_links(bond)):
             raise InputError(
                 f"the links of {bond.text} are up already: bond them before a command runs or"
                 " time passes"
             )
+        self._running.check(changed)
         self._running.change(changed)
         return next(end.device for end in changed.bond_ends() if end.bond is bond)
 
@@ -213,9 +208,12 @@ class Topology:
         for ours, given, default in (
             (now.testbed, new.testbed, None),
             (now.frames, new.frames, False),
+            (now.shared_kernel, new.shared_kernel, False),
         ):
             if given not in (ours, default):
-                raise InputError("testbed and frames are those of the whole network: see Network")
+                raise InputError(
+                    "testbed, frames and shared_kernel are those of the whole network: see Network"
+                )
         model = replace(
             now,
             tunnels=(*now.tunnels, *new.tunnels),
@@ -224,8 +222,7 @@ class Topology:
             switches=(*now.switches, *new.switches),
             links=(*now.links, *new.links),
         )
-        for problem in problems(model):
-            raise InputError(problem.message)
+        self._running.check(model)
         self.take(model, new=new, first_link=len(now.links))
 
     def grow(self, model: Network) -> None:
@@ -239,12 +236,15 @@ class Topology:
             raise ValueError("the network's testbed differs")
         if model.frames != now.frames:
             raise ValueError("the network's packets (frames) differ")
+        if model.shared_kernel != now.shared_kernel:
+            raise ValueError("whether hosts share a kernel differs")
         added = Network(
             hosts=model.hosts[len(now.hosts) :],
             switches=model.switches[len(now.switches) :],
             links=model.links,
         )
         nodes, links = dict(self.nodes), list(self.links)
+        self._running.keep_addresses(host.name for host in model.hosts)
         self.take(model, new=added, first_link=len(now.links))
         try:
             self._running.build()
@@ -335,19 +335,6 @@ class Topology:
             raise InputError(reason)
         if name in self.nodes:
             raise InputError(f"the name {name!r} is taken already")
-
-    def _next_address(self) -> str:
-        taken = {
-            str(host.address).partition("/")[0]
-            for host in self._running.model.hosts
-            if host.address
-        }
-        number = len(self._running.model.hosts)
-        while True:
-            number += 1
-            address = str(_ADDRESSES[number])
-            if address not in taken:
-                return f"{address}/{_ADDRESSES.prefixlen}"
 
 
 def _in_vlans(addresses: EndAddresses) -> tuple[VlanAddress, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -24,7 +25,7 @@ from longfat.studio.auth import AuthMiddleware, Keys, key_tag, session_of
 from longfat.studio.documents import document_routes, template_routes
 from longfat.studio.drafts import Drafts, ServerIdentity, draft_routes
 from longfat.studio.extension import Extension
-from longfat.studio.http import HttpError, JsonAnswer, bug, http_error, longfat_error, read_json
+from longfat.studio.http import HttpError, JsonAnswer, bug, http_error, longfat_error, read_request
 from longfat.studio.job import JobInfo
 from longfat.studio.jobs import Jobs, job_routes
 from longfat.studio.labs import LabCatalog, LabEntry, lab_routes
@@ -53,6 +54,17 @@ _INDEX = "index.html"
 _HEAD_END = "</head>"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOutRequest:
+    """A request to log out.
+
+    Attributes:
+        others: log out the other browsers, not this one.
+    """
+
+    others: bool = False
+
+
 def login_routes(keys: Keys, *, static: Path) -> list[BaseRoute]:
     """Return the routes.
 
@@ -70,15 +82,14 @@ def login_routes(keys: Keys, *, static: Path) -> list[BaseRoute]:
         return HTMLResponse(text.replace(_HEAD_END, key_tag(request, keys) + _HEAD_END, 1))
 
     async def log_out(request: Request) -> Response:
-        body = await read_json(request)
-        others = body.boolean("others")
+        body = await read_request(request, LogOutRequest)
         if (session := session_of(request)) is None:
             raise HttpError(
                 "a token has no session to end; for a new token restart the studio with "
                 "--new-token",
                 status=HTTPStatus.CONFLICT,
             )
-        if others:
+        if body.others:
             return JSONResponse({"ended": keys.credentials.sessions.end_others(session)})
         keys.credentials.sessions.end(session)
         response = JSONResponse({"ended": 1})

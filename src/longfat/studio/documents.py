@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
@@ -25,12 +26,11 @@ from longfat.studio.formats import (
     suffix_of,
     to_study,
 )
-from longfat.studio.guarded_files import Base, GuardedFiles, base_of
-from longfat.studio.http import RUNS, JsonAnswer, asked_name, read_json
+from longfat.studio.guarded_files import Base, GuardedFiles, SaveRequest
+from longfat.studio.http import RUNS, JsonAnswer, Name, query_text, read_request
 from longfat.studio.machine_queue import MachineAccess
 from longfat.studio.study_view import check
 from longfat.studio.threads import run_in_threadpool
-from longfat.study.check import proposed
 from longfat.study.document import MAX_FILE_BYTES
 from longfat.study.file_reader import FileReader, FolderReader, no_files
 from longfat.study.schema import study_schema
@@ -46,26 +46,79 @@ if TYPE_CHECKING:
 
     from longfat.studio.extension import LabFiles
     from longfat.studio.formats import FileEntry
-    from longfat.studio.http import JsonAnswer, RequestBody
     from longfat.studio.machine_queue import Member
     from longfat.studio.threads import StudyReader
     from longfat.studio.workspace import Workspace
     from longfat.study.templates import PracticeNetwork, Template
 
 
-def beside_of(body: RequestBody, workspace: Workspace) -> FileReader:
-    """Return a reader of the files beside a request's document.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRequest:
+    """A request about the text of a study.
 
-    Args:
-        body: the request; `path` is the document's file below the workspace, or else `lab`
-            is its lab. A document that is not saved yet has neither.
-        workspace: the workspace.
+    Attributes:
+        name: the name of its document.
+        text: the text.
     """
-    return document_beside(workspace, path=body.maybe_text("path"), lab=body.maybe_name("lab"))
+
+    name: Name
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRequest(StudyRequest):
+    """A request about a document, which may name files beside it.
+
+    Attributes:
+        path: its file below the workspace; null for a lab or a document that is not saved yet.
+        lab: its lab; likewise.
+    """
+
+    path: str | None = None
+    lab: Name | None = None
+
+    def files_beside(self, workspace: Workspace) -> FileReader:
+        """Return a reader of the files beside the document."""
+        return document_beside(workspace, path=self.path, lab=self.lab)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveDocumentRequest(SaveRequest):
+    """A request to save a document.
+
+    Attributes:
+        path: its file below the workspace.
+    """
+
+    path: Name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest(StudyRequest):
+    """A request to convert a study.
+
+    Attributes:
+        suffix: the ending of the other format's files.
+    """
+
+    suffix: Name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateRequest:
+    """A request for a study by a template.
+
+    Attributes:
+        template: the name of the template, or of a network of practice.
+        values: its parameters as they were typed, by key; the default for an empty one.
+    """
+
+    template: Name
+    values: dict[str, str] = field(default_factory=dict)
 
 
 def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) -> FileReader:
-    """Return a reader of the files beside a document; see `beside_of`."""
+    """Return a reader of the files beside a document; see `DocumentRequest`."""
     if path is None and lab is None:
         return no_files
 
@@ -83,8 +136,6 @@ def document_beside(workspace: Workspace, *, path: str | None, lab: str | None) 
 # A MiniEdit file may be this much larger than the study that it becomes.
 _MAX_BYTES = 4 * MAX_FILE_BYTES
 
-_MAX_LINKS = 100_000
-_MAX_AUTOMATIC = 10_000
 
 MAX_CONVERSIONS = 2
 """How many files are opened or imported at once."""
@@ -194,7 +245,7 @@ class Documents:
 
     def files(self) -> list[FileEntry]:
         """Return the files that can be opened."""
-        return list_files(self._workspace, besides=RUNS)
+        return list_files(self._workspace, excluded=RUNS)
 
     def open_file(self, path: str) -> OpenedDocument:
         """Open a file.
@@ -313,7 +364,7 @@ def document_routes(
         return JSONResponse(await run_in_threadpool(documents.files))
 
     async def opened(request: Request) -> Response:
-        path, lab = asked_name(request, "path"), asked_name(request, "lab")
+        path, lab = query_text(request, "path"), query_text(request, "lab")
         if (path is None) == (lab is None):
             raise InputError("the URL's query needs either path=... or lab=...")
         if lab is not None:
@@ -322,15 +373,14 @@ def document_routes(
             return JSONResponse(await run_in_threadpool(documents.open_file, path or ""))
 
     async def save(request: Request) -> Response:
-        body = await read_json(request)
-        path = body.name("path")
-        text, base = body.text("text"), base_of(body)
+        body = await read_request(request, SaveDocumentRequest)
+        path, text = body.path, body.text
         if suffix_of(path) not in STUDY_SUFFIXES:
             await reader.run(partial(check_size, text, name=path))
-        return JSONResponse(await run_in_threadpool(documents.save, path, text, base=base))
+        return JSONResponse(await run_in_threadpool(documents.save, path, text, base=body.base()))
 
     async def delete(request: Request) -> Response:
-        await run_in_threadpool(documents.delete, asked_name(request, "path") or "")
+        await run_in_threadpool(documents.delete, query_text(request, "path") or "")
         return JSONResponse({})
 
     async def schema(request: Request) -> Response:
@@ -338,11 +388,10 @@ def document_routes(
         return JSONResponse(await run_in_threadpool(study_schema))
 
     async def imported(request: Request) -> Response:
-        body = await read_json(request)
-        text, name = body.text("text"), body.name("name")
+        body = await read_request(request, StudyRequest)
         async with conversions:
             return JSONResponse(
-                await run_in_threadpool(import_text, text, name=name, machines=access)
+                await run_in_threadpool(import_text, body.text, name=body.name, machines=access)
             )
 
     return [
@@ -353,39 +402,24 @@ def document_routes(
         Route(
             "/api/check", partial(_checked, workspace=workspace, reader=reader), methods=["POST"]
         ),
-        Route("/api/addresses", partial(_addresses, workspace=workspace), methods=["POST"]),
         Route("/api/schema", schema, methods=["GET"]),
         Route("/api/import", imported, methods=["POST"]),
         Route("/api/export", partial(_exported, reader=reader), methods=["POST"]),
     ]
 
 
-async def _addresses(request: Request, *, workspace: Workspace) -> Response:
-    body = await read_json(request)
-    edits = await run_in_threadpool(
-        proposed,
-        body.text("text"),
-        body.maybe_integer("link", minimum=0, maximum=_MAX_LINKS) or 0,
-        name=body.name("name"),
-        automatic=frozenset(body.names("automatic", maximum=_MAX_AUTOMATIC)),
-        beside=beside_of(body, workspace),
-    )
-    return JsonAnswer(edits)
-
-
 async def _checked(request: Request, *, workspace: Workspace, reader: StudyReader) -> Response:
-    body = await read_json(request)
-    text, name = body.text("text"), body.name("name")
-    beside = beside_of(body, workspace)
+    body = await read_request(request, DocumentRequest)
+    beside = body.files_beside(workspace)
     # The response is encoded in the thread, too: it may have some megabytes.
     return await reader.run(
-        lambda limits: JsonAnswer(check(text, name=name, beside=beside, limits=limits))
+        lambda limits: JsonAnswer(check(body.text, name=body.name, beside=beside, limits=limits))
     )
 
 
 async def _exported(request: Request, *, reader: StudyReader) -> Response:
-    body = await read_json(request)
-    text, name, suffix = body.text("text"), body.name("name"), body.name("suffix")
+    body = await read_request(request, ExportRequest)
+    text, name, suffix = body.text, body.name, body.suffix
     if suffix not in STUDY_SUFFIXES:
         await reader.run(partial(check_size, text, name=name))
     converted, warnings = await run_in_threadpool(from_study, text, name=name, suffix=suffix)
@@ -393,7 +427,7 @@ async def _exported(request: Request, *, reader: StudyReader) -> Response:
     return JSONResponse(answer)
 
 
-def from_template(name: str, values: dict[str, Any]) -> OpenedDocument:
+def from_template(name: str, values: Mapping[str, str]) -> OpenedDocument:
     """Return the study of a template or a network of practice.
 
     Args:
@@ -461,9 +495,8 @@ def template_routes() -> list[BaseRoute]:
         )
 
     async def made(request: Request) -> Response:
-        body = await read_json(request)
-        name, values = body.name("template"), body.object("values")
-        return JSONResponse(await run_in_threadpool(from_template, name, values))
+        body = await read_request(request, TemplateRequest)
+        return JSONResponse(await run_in_threadpool(from_template, body.template, body.values))
 
     return [
         Route("/api/templates", templates, methods=["GET"]),

@@ -19,15 +19,15 @@ import threading
 import time
 import uuid
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
 
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from longfat.common.decoding import Decoder, parse_json
+from longfat.common.decoding import Decoder, Length, Range, parse_json
 from longfat.errors import InputError
 from longfat.studio.broadcast import Pages
-from longfat.studio.http import JsonAnswer, json_text, read_json
+from longfat.studio.http import JsonAnswer, Name, json_text, read_request
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -188,12 +188,75 @@ DraftEvent: TypeAlias = DraftsEvent | DraftChangedEvent | DraftForgottenEvent
 
 
 _DRAFT = Decoder(Draft)
-_REPORT = Decoder(ImportReport)
-_FREE = (
-    *("name", "path", "lab", "saved", "version"),
-    *("chosen_case", "session", "shown_run", "imported"),
-)
-"""The fields that a page may set directly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftStep:
+    """A change of a draft's text: one of `set`, `undo` and `redo`.
+
+    Attributes:
+        set: the new text.
+        step: false if it extends the step before.
+        undo: take back the last step.
+        redo: repeat the step that was taken back last.
+    """
+
+    set: str | None = None
+    step: bool = True
+    undo: bool = False
+    redo: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.set is not None) + self.undo + self.redo != 1:
+            raise ValueError("a step is one of set, undo and redo")
+
+
+class DraftFields(TypedDict, total=False):
+    """The fields that a page may set directly; as of `Draft`."""
+
+    name: str
+    path: str | None
+    lab: str | None
+    saved: str
+    version: str | None
+    chosen_case: str | None
+    session: str | None
+    shown_run: str | None
+    imported: ImportReport | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeDraftRequest:
+    """A request to change a draft, or to create one.
+
+    Attributes:
+        page: the page that does it.
+        base: the revision that the page has; null for a new draft.
+        steps: the changes of the text.
+        fields: other fields with their new values.
+        closed: its tab was closed, or opened again; null for neither.
+    """
+
+    page: Name
+    base: Annotated[int, Range(minimum=0, maximum=2**53)] | None = None
+    steps: Annotated[tuple[DraftStep, ...], Length(maximum=1000)] = ()
+    fields: DraftFields = field(default_factory=DraftFields)
+    closed: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDraftRequest:
+    """A request for a new network.
+
+    Attributes:
+        page: the page that does it.
+        text: its text, in which `{number}` is replaced by the number of its name.
+        first: only if nothing is open; else the last one that was opened is returned.
+    """
+
+    page: Name
+    text: str
+    first: bool = False
 
 
 class Drafts:
@@ -227,26 +290,12 @@ class Drafts:
         with self._lock:
             return sorted(self._all.values(), key=lambda draft: draft.opened_s)
 
-    def change(
-        self,
-        number: str,
-        *,
-        page: str,
-        base: int | None,
-        steps: Sequence[Any],
-        fields: Any,
-        is_closed: bool | None,
-    ) -> tuple[Draft, bool]:
+    def change(self, number: str, request: ChangeDraftRequest) -> tuple[Draft, bool]:
         """Change a draft, or create one.
 
         Args:
             number: its id.
-            page: the page that does it.
-            base: the revision that the page has; None for a new draft.
-            steps: the changes of the text: `{"set": TEXT, "step": BOOL}`, where step is false
-                if it extends the step before, `{"undo": true}` or `{"redo": true}`.
-            fields: other fields with their new values.
-            is_closed: its tab was closed, or opened again; None for neither.
+            request: the changes.
 
         Returns:
             The draft, and whether another page has changed it since `base`.
@@ -263,16 +312,16 @@ class Drafts:
                 if len(self._all) >= MAX_DRAFTS:
                     raise InputError(f"{MAX_DRAFTS} drafts are open: close some")
                 now = Draft(id=number, name="", text="", opened_s=time.time())
-            others = base is not None and base != now.revision
-            new = _with_fields(_played(now, steps), fields)
-            if is_closed is not None:
-                new = replace(new, closed_s=time.time() if is_closed else None)
+            others = request.base not in (None, now.revision)
+            new = replace(_played(now, request.steps), **request.fields)
+            if request.closed is not None:
+                new = replace(new, closed_s=time.time() if request.closed else None)
             new = replace(new, revision=now.revision + 1)
             self._keep(new)
             self._all[number] = new
-            if is_closed:
+            if request.closed:
                 self._forget_old()
-        self.on_change(new, page)
+        self.on_change(new, request.page)
         return new, others
 
     def begin(self, *, page: str, text: str, is_first: bool) -> Draft:
@@ -371,28 +420,22 @@ class Drafts:
             (self._folder / f"{number}.json").unlink(missing_ok=True)
 
 
-def _played(draft: Draft, steps: Sequence[Any]) -> Draft:
+def _played(draft: Draft, steps: Sequence[DraftStep]) -> Draft:
     """Return a draft after steps."""
     text, undo, redo = draft.text, list(draft.undo), list(draft.redo)
     for step in steps:
-        if not isinstance(step, dict):
-            raise InputError("steps: a step is an object")
-        if isinstance(new := step.get("set"), str):
-            if new == text:
+        if step.set is not None:
+            if step.set == text:
                 continue
-            if step.get("step", True):
+            if step.step:
                 undo.append(text)
-            text, redo = _sound(new), []
-        elif step.get("undo"):
-            if undo:
-                redo.append(text)
-                text = undo.pop()
-        elif step.get("redo"):
-            if redo:
-                undo.append(text)
-                text = redo.pop()
-        else:
-            raise InputError("steps: a step is one of set, undo and redo")
+            text, redo = step.set, []
+        elif step.undo and undo:
+            redo.append(text)
+            text = undo.pop()
+        elif step.redo and redo:
+            undo.append(text)
+            text = redo.pop()
     return replace(draft, text=text, undo=_bounded(undo), redo=_bounded(redo))
 
 
@@ -406,32 +449,6 @@ def _bounded(texts: list[str]) -> list[str]:
             break
         kept.append(text)
     return kept[::-1]
-
-
-def _with_fields(draft: Draft, fields: Any) -> Draft:
-    if not isinstance(fields, dict):
-        raise InputError("fields: an object is needed")
-    values: dict[str, Any] = {}
-    for name, value in fields.items():
-        if name not in _FREE:
-            raise InputError(f"fields: there is no {str(name)[:40]!r}")
-        if name == "imported":
-            values[name] = value and _REPORT.decode(value, where="fields: imported")
-        elif value is None and name not in ("name", "saved"):
-            values[name] = None
-        elif isinstance(value, str):
-            values[name] = _sound(value)
-        else:
-            raise InputError(f"fields: {name}: a text is needed")
-    return replace(draft, **values)
-
-
-def _sound(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InputError("the text holds half of a surrogate pair") from None
-    return text
 
 
 def draft_routes(drafts: Drafts, *, server: ServerIdentity) -> list[BaseRoute]:
@@ -459,29 +476,16 @@ def draft_routes(drafts: Drafts, *, server: ServerIdentity) -> list[BaseRoute]:
         return JsonAnswer(await run_in_threadpool(whole))
 
     async def change(request: Request) -> Response:
-        body = await read_json(request)
-        draft, others = await run_in_threadpool(
-            lambda: drafts.change(
-                request.path_params["number"],
-                page=body.name("page"),
-                base=body.maybe_integer("base", minimum=0, maximum=2**53),
-                steps=body.items("steps"),
-                fields=body.object("fields"),
-                is_closed=body.maybe_boolean("closed"),
-            )
-        )
+        body = await read_request(request, ChangeDraftRequest)
+        draft, others = await run_in_threadpool(drafts.change, request.path_params["number"], body)
         # A page has its own steps, but not those of another one.
         answer: ChangedDraft = {"revision": draft.revision, "draft": draft if others else None}
         return JsonAnswer(answer)
 
     async def begin(request: Request) -> Response:
-        body = await read_json(request)
+        body = await read_request(request, NewDraftRequest)
         draft = await run_in_threadpool(
-            lambda: drafts.begin(
-                page=body.name("page"),
-                text=body.text("text"),
-                is_first=body.boolean("first"),
-            )
+            lambda: drafts.begin(page=body.page, text=body.text, is_first=body.first)
         )
         return JsonAnswer(draft)
 

@@ -186,16 +186,16 @@ _BODY = re.compile(rb"^[\"']?(network|cases)[\"']?[ \t]*:", re.MULTILINE)
 _MININET = re.compile(rb"^\s*(from|import) +mininet\b", re.MULTILINE)
 
 
-def list_files(workspace: Workspace, *, besides: str) -> list[FileEntry]:
+def list_files(workspace: Workspace, *, excluded: str) -> list[FileEntry]:
     """Return the files, sorted by depth.
 
     Args:
         workspace: where to look.
-        besides: a folder of it that is left out: the runs', which keep copies of studies.
+        excluded: a folder of it that is left out: the runs', which keep copies of studies.
     """
     found: list[FileEntry] = []
     for folder, files in workspace.walk():
-        if folder == besides or folder.startswith(f"{besides}/"):
+        if folder == excluded or folder.startswith(f"{excluded}/"):
             continue
         for entry in files:
             kind = _KINDS.get(entry.name[entry.name.rfind(".") :])

@@ -12,11 +12,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from longfat.errors import InputError
-from longfat.studio.http import HttpError, conflict
+from longfat.studio.http import HttpError, Name, conflict
 from longfat.studio.workspace import version_of
 
 if TYPE_CHECKING:
-    from longfat.studio.http import RequestBody
     from longfat.studio.workspace import StoredFile, Workspace
 
 
@@ -48,9 +47,23 @@ class Base:
         raise conflict(path, is_known=self.version is not None)
 
 
-def base_of(body: RequestBody) -> Base:
-    """Return what a save is based on: the fields `version` and `force` of its request."""
-    return Base(version=body.maybe_name("version"), force=body.boolean("force"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveRequest:
+    """A request to save a text.
+
+    Attributes:
+        text: the text.
+        version: the version that the page has read or saved last; null if it knows of none.
+        force: overwrite whatever is there: the user was asked.
+    """
+
+    text: str
+    version: Name | None = None
+    force: bool = False
+
+    def base(self) -> Base:
+        """Return what the save is based on."""
+        return Base(version=self.version, force=self.force)
 
 
 class GuardedFiles:

@@ -11,19 +11,27 @@ from __future__ import annotations
 import dataclasses
 import json
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    NotRequired,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    cast,
+)
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from longfat.common.decoding import Decoder, Length, decode, parse_json
 from longfat.errors import HostError, InputError, LongfatError
 from longfat.output.report.record import PAGE
 from longfat.study.text import LanguageChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -167,105 +175,39 @@ MAX_LANGUAGES = 20
 """How many languages a page may prefer; the rest is ignored."""
 
 _MAX_NAME = 200
+_REQUEST = "the request"
 _TOO_LARGE = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
-class RequestBody:
-    """The fields of a JSON object that was sent.
-
-    Args:
-        data: the object.
-    """
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = data
-
-    def text(self, name: str, *, maximum: int = MAX_BYTES) -> str:
-        """Return a text, which may be empty.
-
-        Args:
-            name: the field.
-            maximum: how many characters it may have.
-
-        Raises:
-            InputError: it is missing, not a text, or too long.
-        """
-        value = self._data.get(name)
-        if not isinstance(value, str):
-            raise _wrong(name, "a text", value)
-        return _sound(name, value, maximum=maximum)
-
-    def maybe_text(self, name: str) -> str | None:
-        """Return a text, or None if there is none."""
-        return None if self._data.get(name) is None else self.text(name)
-
-    def name(self, name: str) -> str:
-        """Return a short text that is not empty."""
-        value = self.text(name, maximum=_MAX_NAME)
-        if not value.strip():
-            raise InputError(f"{name}: found an empty text, expected a name")
-        return value
-
-    def maybe_name(self, name: str) -> str | None:
-        """Return a short text, or None if there is none."""
-        return None if self._data.get(name) is None else self.name(name)
-
-    def names(self, name: str, *, maximum: int = 1000) -> tuple[str, ...]:
-        """Return a list of short texts; an empty one where there is none."""
-        value = self._data.get(name)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or len(value) > maximum:
-            raise _wrong(name, f"a list of at most {maximum} texts", value)
-        for each in value:
-            if not isinstance(each, str):
-                raise _wrong(name, "a list of texts", value)
-        return tuple(_sound(name, each, maximum=_MAX_NAME) for each in value)
-
-    def boolean(self, name: str) -> bool:
-        """Return true or false; false where there is none."""
-        value = self._data.get(name, False)
-        if not isinstance(value, bool):
-            raise _wrong(name, "true or false", value)
-        return value
-
-    def maybe_boolean(self, name: str) -> bool | None:
-        """Return true or false, or None if there is none."""
-        return None if self._data.get(name) is None else self.boolean(name)
-
-    def items(self, name: str, *, maximum: int = 1000) -> list[Any]:
-        """Return a list, whose entries are not checked; an empty one where there is none."""
-        value = self._data.get(name)
-        if value is None:
-            return []
-        if not isinstance(value, list) or len(value) > maximum:
-            raise _wrong(name, f"a list of at most {maximum} entries", value)
-        return value
-
-    def object(self, name: str) -> dict[str, Any]:
-        """Return an object, whose fields are not checked; an empty one where there is none."""
-        value = self._data.get(name)
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            raise _wrong(name, "an object", value)
-        return value
-
-    def maybe_integer(self, name: str, *, minimum: int, maximum: int) -> int | None:
-        """Return a whole number within limits, or None if there is none."""
-        value = self._data.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-            raise _wrong(name, f"a whole number from {minimum} to {maximum}", value)
-        return value
+def _check_not_blank(name: str) -> None:
+    if not name.strip():
+        raise ValueError("found an empty text, expected a name")
 
 
-async def read_json(request: Request) -> RequestBody:
+Name: TypeAlias = Annotated[str, Length(maximum=_MAX_NAME), _check_not_blank]
+"""A short text that is not empty."""
+
+PageName: TypeAlias = Annotated[str, Length(maximum=_MAX_NAME)]
+"""The page that sends a request; empty for a client that is none."""
+
+Names: TypeAlias = Annotated[tuple[Name, ...], Length(maximum=1000)]
+"""Some names."""
+
+Languages: TypeAlias = Annotated[tuple[Name, ...], Length(maximum=MAX_LANGUAGES)]
+"""The preferred languages of a page, the most preferred first."""
+
+_Request = TypeVar("_Request")
+
+
+async def read_request(request: Request, kind: type[_Request]) -> _Request:
     """Read a request's body.
 
+    Args:
+        request: the request.
+        kind: the declaration of its body.
+
     Raises:
-        InputError: it is not a JSON object, or too large.
+        InputError: it is too large, not JSON, or does not fit.
     """
     body = b""
     async for chunk in request.stream():
@@ -275,22 +217,16 @@ async def read_json(request: Request) -> RequestBody:
                 f"the request is larger than {MAX_BYTES // 1024**2} MB",
                 status=_TOO_LARGE,
             )
-    try:
-        data = json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise InputError("the request's body is not JSON in UTF-8") from None
-    if not isinstance(data, dict):
-        raise InputError("the request's body is not a JSON object: send {...}")
-    return RequestBody(data)
+    return decode(kind, parse_json(body, where=_REQUEST), where=_REQUEST)
 
 
-def asked_name(request: Request, name: str) -> str | None:
+def query_text(request: Request, name: str) -> str | None:
     """Return a parameter of the URL's query, or None if it is not given."""
     value = request.query_params.get(name)
-    return None if value is None else _sound(name, value, maximum=4096)
+    return None if value is None else _parameter(name, value)
 
 
-def asked_names(request: Request, name: str) -> tuple[str, ...]:
+def query_texts(request: Request, name: str) -> tuple[str, ...]:
     """Return all parameters of a name in the URL's query.
 
     Raises:
@@ -299,33 +235,21 @@ def asked_names(request: Request, name: str) -> tuple[str, ...]:
     values = request.query_params.getlist(name)
     if not values:
         raise InputError(f"the URL's query needs {name}=..., once or more")
-    return tuple(_sound(name, value, maximum=4096) for value in values)
+    return tuple(_parameter(name, value) for value in values)
 
 
-def asked_language(request: Request) -> LanguageChoice:
+def query_languages(request: Request) -> LanguageChoice:
     """Return the preferred languages of a page, from the URL's query: languages=..."""
     values = request.query_params.getlist("languages")[:MAX_LANGUAGES]
-    return LanguageChoice(
-        wanted=tuple(_sound("languages", one, maximum=_MAX_NAME) for one in values)
-    )
+    return LanguageChoice(wanted=_LANGUAGES.decode(values, where="the URL's query: languages"))
 
 
-def _sound(name: str, value: str, *, maximum: int) -> str:
-    if len(value) > maximum:
-        raise InputError(f"{name}: {len(value)} characters, and at most {maximum} are allowed")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{name}: the text holds half of a surrogate pair") from None
-    return value
+def _parameter(name: str, value: str) -> str:
+    return _PARAMETER.decode(value, where=f"the URL's query: {name}")
 
 
-def _wrong(name: str, wanted: str, found: object) -> InputError:
-    if found is None:
-        return InputError(f"{name}: is missing; expected {wanted}")
-    shown = repr(found)
-    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-    return InputError(f"{name}: found {shown}, expected {wanted}")
+_LANGUAGES: Decoder[tuple[str, ...]] = Decoder(cast("Any", Languages))
+_PARAMETER: Decoder[str] = Decoder(cast("Any", Annotated[str, Length(maximum=4096)]))
 
 
 RUNS = "runs"

@@ -12,9 +12,10 @@ import logging
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypedDict
 
 from longfat.analysis.verdict import evaluate
+from longfat.common.decoding import Range
 from longfat.common.suggest import listed, nearest
 from longfat.engine import kernel as kernels
 from longfat.errors import InputError, LongfatError, MachineError
@@ -23,11 +24,11 @@ from longfat.execution.compile import expected_virtual_s
 from longfat.output.report.files import write_report
 from longfat.studio.documents import document_beside
 from longfat.studio.formats import folder_name
-from longfat.studio.http import RUNS, problem_of, report_url
+from longfat.studio.http import RUNS, Languages, Name, Names, problem_of, report_url
 from longfat.studio.saved_runs import load_saved
 from longfat.studio.threads import STUDIO_LIMITS
 from longfat.studio.views import claims_json, measured_json, published_json
-from longfat.study.expand import MAX_SEED
+from longfat.study.expand import MAX_SEED, MAX_SEEDS
 from longfat.study.read import STUDY_FILE, parse_study
 from longfat.study.text import LanguageChoice, StudyText, read_text, text_file_name
 
@@ -59,13 +60,13 @@ class JobRequest:
         languages: for the lab's text in the report, the preferred first.
     """
 
-    name: str
+    name: Name
     text: str
-    lab: str | None = None
+    lab: Name | None = None
     path: str | None = None
-    cases: tuple[str, ...] = ()
-    seeds: int | None = None
-    languages: tuple[str, ...] = ()
+    cases: Names = ()
+    seeds: Annotated[int, Range(minimum=1, maximum=MAX_SEEDS)] | None = None
+    languages: Languages = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

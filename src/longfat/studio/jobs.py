@@ -16,10 +16,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from longfat.errors import InputError
 from longfat.studio.broadcast import until_gone
-from longfat.studio.http import MAX_LANGUAGES, HttpError, json_text, read_json
+from longfat.studio.http import HttpError, json_text, read_request
 from longfat.studio.job import Job, JobRequest, make_plan
 from longfat.studio.threads import run_in_threadpool
-from longfat.study.expand import MAX_SEEDS
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -202,16 +201,7 @@ def job_routes(jobs: Jobs) -> list[BaseRoute]:
         return JSONResponse(await run_in_threadpool(jobs.infos))
 
     async def start(request: Request) -> Response:
-        body = await read_json(request)
-        requested = JobRequest(
-            name=body.name("name"),
-            text=body.text("text"),
-            lab=body.maybe_name("lab"),
-            path=body.maybe_text("path"),
-            cases=body.names("cases"),
-            seeds=body.maybe_integer("seeds", minimum=1, maximum=MAX_SEEDS),
-            languages=body.names("languages", maximum=MAX_LANGUAGES),
-        )
+        requested = await read_request(request, JobRequest)
         job = await run_in_threadpool(jobs.start, requested)
         return JSONResponse(job.info(), status_code=HTTPStatus.CREATED)
 

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from longfat.model.network import ROOT_NAMESPACE
 from longfat.output.report.text import page_text, place_network
-from longfat.studio.http import asked_language
+from longfat.studio.http import query_languages
 from longfat.studio.threads import run_in_threadpool
 from longfat.study import read_heading, read_study
 from longfat.study.labs import (
@@ -199,10 +199,10 @@ def lab_routes(catalog: LabCatalog) -> list[BaseRoute]:
     """Return the routes of labs."""
 
     async def labs(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(catalog.entries, asked_language(request)))
+        return JSONResponse(await run_in_threadpool(catalog.entries, query_languages(request)))
 
     async def lab(request: Request) -> Response:
-        name, language = request.path_params["name"], asked_language(request)
+        name, language = request.path_params["name"], query_languages(request)
         return JSONResponse(await run_in_threadpool(catalog.text, name, language))
 
     return [

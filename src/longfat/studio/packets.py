@@ -29,7 +29,7 @@ from longfat.engine.machine import START_OF_TIME_S
 from longfat.errors import InputError
 from longfat.live.running import FIRST_PORT
 from longfat.model.traffic.bulk import DEFAULT_PORT
-from longfat.studio.http import HttpError, asked_name, asked_names
+from longfat.studio.http import HttpError, query_text, query_texts
 from longfat.studio.saved_runs import load_saved
 from longfat.studio.threads import run_in_threadpool
 
@@ -85,7 +85,7 @@ class PacketText(TypedDict):
     text: str
 
 
-class OpenedCaptures:
+class DecodedCaptures:
     """Recently decoded captures; one is decoded at a time.
 
     Args:
@@ -108,7 +108,7 @@ class OpenedCaptures:
         wanted = [request.query_params.get(name) for name in _NAMING]
         with self._lock:
             # Further pages of the list are of the same state of the file as the first one.
-            key = (*wanted, asked_name(request, "version"))
+            key = (*wanted, query_text(request, "version"))
             if key not in self._known:
                 name, path, epoch_ns, ports = self._file(request)
                 capture = open_capture(path, name=name)
@@ -136,7 +136,7 @@ class OpenedCaptures:
         return [{"name": name, "interface": of} for name, of in captures_of(run).items()]
 
     def _file(self, request: Request) -> tuple[str, Path, int, tuple[int, ...]]:
-        session = asked_name(request, "session")
+        session = query_text(request, "session")
         if session is not None:
             number = _whole(request, "capture")
             live = self._sessions.find(session)
@@ -146,8 +146,8 @@ class OpenedCaptures:
             start_s = _number(request, "start", default=0.0)
             epoch_ns = START_OF_TIME_S * 10**9 + round(start_s * 1e9)
             return f"{found[0]}.pcap", found[1], epoch_ns, _LIVE_PORTS
-        (path, *_) = asked_names(request, "run")
-        (probe, *_) = asked_names(request, "probe")
+        (path, *_) = query_texts(request, "run")
+        (probe, *_) = query_texts(request, "probe")
         with self._workspace.relative_paths():
             run = load_saved(self._workspace, path)
             ports = opaque_ports(run.case)
@@ -155,11 +155,11 @@ class OpenedCaptures:
 
 
 def packet_routes(workspace: Workspace, sessions: LiveSessions) -> list[BaseRoute]:
-    """Return the routes of packets; the arguments are those of `OpenedCaptures`."""
-    opened = OpenedCaptures(workspace, sessions)
+    """Return the routes of packets; the arguments are those of `DecodedCaptures`."""
+    opened = DecodedCaptures(workspace, sessions)
 
     async def named(request: Request) -> Response:
-        (path, *_) = asked_names(request, "run")
+        (path, *_) = query_texts(request, "run")
         return JSONResponse(await run_in_threadpool(opened.names, path))
 
     def answering(make: Callable[[DecodedCapture, Request], Any], path: str) -> Route:
@@ -204,33 +204,33 @@ def _details(opened: DecodedCapture, request: Request) -> PacketText:
 def _place(opened: DecodedCapture, request: Request) -> PacketPlace:
     """Return the row of the list that has a time, or a packet."""
     text = _filter(request)
-    if asked_name(request, "number") is not None:
+    if query_text(request, "number") is not None:
         return {"row": opened.row_of(text, number=_whole(request, "number"))}
     return {"row": opened.row_at(text, time_s=_number(request, "time"))}
 
 
 def _sequence(opened: DecodedCapture, request: Request) -> TimeSequence:
-    words = asked_name(request, "reverse")
+    words = query_text(request, "reverse")
     reverse = None if words is None else words == "true"
     return opened.time_sequence(_whole(request, "stream"), reverse=reverse)
 
 
 def _filter(request: Request) -> str:
-    text = asked_name(request, "filter") or ""
+    text = query_text(request, "filter") or ""
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"filter: {len(text)} characters: at most {MAX_CHARACTERS}")
     return text
 
 
 def _whole(request: Request, name: str) -> int:
-    text = asked_name(request, name) or ""
+    text = query_text(request, name) or ""
     if not (text.isascii() and text.isdecimal()) or len(text) > 16 or int(text) > _MAX_VALUE:
         raise InputError(f"the URL's query needs {name}=N, a whole number")
     return int(text)
 
 
 def _number(request: Request, name: str, *, default: float | None = None) -> float:
-    text = asked_name(request, name)
+    text = query_text(request, name)
     if text is None and default is not None:
         return default
     try:

@@ -12,14 +12,14 @@ import json
 import threading
 import time
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias, TypedDict, cast
 
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from longfat.common.decoding import Decoder, parse_json
+from longfat.common.decoding import Decoder, Length, Range, parse_json
 from longfat.errors import InputError
 from longfat.studio.broadcast import Pages
-from longfat.studio.http import JsonAnswer, asked_name, read_json
+from longfat.studio.http import JsonAnswer, PageName, query_text, read_request
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from longfat.studio.http import JsonAnswer, RequestBody
     from longfat.studio.workspace import Workspace
 
 FOLDER = "progress"
@@ -44,6 +43,9 @@ _MAX_ANSWER = 2000
 _MAX_BYTES = 1 << 20
 _MAX_CHANGES = 1 << 31
 
+_Key: TypeAlias = Annotated[str, Length(minimum=1, maximum=_MAX_KEY)]
+_Count: TypeAlias = Annotated[int, Range(minimum=0, maximum=MAX_ENTRIES)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepProgress:
@@ -55,7 +57,7 @@ class StepProgress:
         done: all of them exited with 0.
     """
 
-    good: tuple[str, ...] = ()
+    good: Annotated[tuple[_Key, ...], Length(maximum=_MAX_LINES)] = ()
     status: int | None = None
     done: bool = False
 
@@ -70,7 +72,7 @@ class AnswerProgress:
         shown: the answer was shown.
     """
 
-    text: str = ""
+    text: Annotated[str, Length(maximum=_MAX_ANSWER)] = ""
     right: bool | None = None
     shown: bool = False
 
@@ -184,6 +186,25 @@ class ProgressChange(TypedDict, total=False):
     checks: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressRequest:
+    """A page's changes of the progress in a lab; the entries as of `LabProgress`.
+
+    Attributes:
+        page: the page that does it.
+        number: numbers the page's changes.
+    """
+
+    page: PageName = ""
+    number: Annotated[int, Range(minimum=0, maximum=_MAX_CHANGES)] = 0
+    steps: dict[_Key, StepProgress] = field(default_factory=dict)
+    step_count: _Count | None = None
+    claims: dict[_Key, bool] = field(default_factory=dict)
+    claim_count: _Count | None = None
+    answers: dict[_Key, AnswerProgress] = field(default_factory=dict)
+    answer_count: _Count | None = None
+
+
 class AllProgressEvent(TypedDict):
     """The first event: the progress in all labs that were started.
 
@@ -228,8 +249,6 @@ ProgressEvent: TypeAlias = AllProgressEvent | ProgressChangedEvent | ProgressFor
 
 
 _PROGRESS = Decoder(LabProgress)
-_STEP = Decoder(StepProgress)
-_ANSWER = Decoder(AnswerProgress)
 
 
 class Counts(Protocol):
@@ -284,7 +303,7 @@ class ProgressStore:
         self._workspace.labs.find(lab)
         return self._read(lab)
 
-    def change(self, lab: str, body: RequestBody) -> LabProgress:
+    def change(self, lab: str, changes: ProgressRequest) -> LabProgress:
         """Merge a page's changes into the progress in a lab, and send them to the other pages.
 
         A page's requests may be processed in another order than it sent them, so it
@@ -295,29 +314,17 @@ class ProgressStore:
                 cannot be saved.
         """
         self._workspace.labs.find(lab)
-        steps = {key: _step(key, value) for key, value in body.object("steps").items()}
-        answers = {key: _answer(key, value) for key, value in body.object("answers").items()}
-        claims = {key: _held(key, value) for key, value in body.object("claims").items()}
         counted = {
-            name: body.maybe_integer(name, minimum=0, maximum=MAX_ENTRIES)
-            for name in ("step_count", "claim_count", "answer_count")
-        }
-        counts: dict[str, Any] = {
-            name: count for name, count in counted.items() if count is not None
-        }
-        for key in (*steps, *answers, *claims):
-            _check_key(key)
-        change: dict[str, dict[str, Any]] = {
-            "steps": dict(steps),
-            "claims": dict(claims),
-            "answers": dict(answers),
+            "step_count": changes.step_count,
+            "claim_count": changes.claim_count,
+            "answer_count": changes.answer_count,
         }
         return self._add(
             lab,
-            change,
-            counts,
-            page=body.maybe_name("page") or "",
-            number=body.maybe_integer("number", minimum=0, maximum=_MAX_CHANGES) or 0,
+            {"steps": changes.steps, "claims": changes.claims, "answers": changes.answers},
+            {name: count for name, count in counted.items() if count is not None},
+            page=changes.page,
+            number=changes.number,
         )
 
     def note_exercises(self, lab: str, exercises: Mapping[str, ExerciseProgress]) -> None:
@@ -422,35 +429,6 @@ def _path(lab: str) -> str:
     return f"{FOLDER}/{lab}.json"
 
 
-def _step(key: str, value: object) -> StepProgress:
-    found: StepProgress = _STEP.decode(value, where=f"steps.{key[:40]}", error=InputError)
-    if len(found.good) > _MAX_LINES or any(len(one) > _MAX_KEY for one in found.good):
-        raise InputError(f"steps.{key[:40]}: more lines than a step has")
-    return found
-
-
-def _answer(key: str, value: object) -> AnswerProgress:
-    found: AnswerProgress = _ANSWER.decode(value, where=f"answers.{key[:40]}", error=InputError)
-    if len(found.text) > _MAX_ANSWER:
-        raise InputError(f"answers.{key[:40]}: longer than {_MAX_ANSWER} characters")
-    return found
-
-
-def _held(key: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(f"claims.{key[:40]}: expected true or false")
-    return value
-
-
-def _check_key(key: str) -> None:
-    if not key or len(key) > _MAX_KEY:
-        raise InputError(f"{key[:40]!r}: expected a name of 1 to {_MAX_KEY} characters")
-    try:
-        key.encode()
-    except UnicodeEncodeError:
-        raise InputError("a name holds half of a surrogate pair") from None
-
-
 def progress_routes(store: ProgressStore) -> list[BaseRoute]:
     """Return the routes of progress."""
 
@@ -463,12 +441,12 @@ def progress_routes(store: ProgressStore) -> list[BaseRoute]:
         return JsonAnswer(found)
 
     async def change(request: Request) -> Response:
-        body = await read_json(request)
-        found = await run_in_threadpool(store.change, request.path_params["name"], body)
+        changes = await read_request(request, ProgressRequest)
+        found = await run_in_threadpool(store.change, request.path_params["name"], changes)
         return JsonAnswer(found)
 
     async def forget(request: Request) -> Response:
-        lab, page = request.path_params["name"], asked_name(request, "page") or ""
+        lab, page = request.path_params["name"], query_text(request, "page") or ""
         found = await run_in_threadpool(lambda: store.forget(lab, page=page))
         return JsonAnswer(found)
 

@@ -20,12 +20,14 @@ from starlette.routing import BaseRoute, Route
 from longfat.analysis.advice.diagnosis import diagnose
 from longfat.analysis.losses import losses
 from longfat.analysis.verdict import evaluate
-from longfat.errors import InputError
+from longfat.engine import kernel as kernels
+from longfat.engine.kernel.version import NEWEST, series_of
+from longfat.errors import InputError, LongfatError
 from longfat.model.host_root import HostRoot
 from longfat.output.report.files import report_page
 from longfat.output.report.record import PAGE, PAPER
 from longfat.studio.documents import OpenedDocument, unsaved_document
-from longfat.studio.http import HttpError, JsonAnswer, asked_language, asked_name, asked_names
+from longfat.studio.http import HttpError, JsonAnswer, query_languages, query_text, query_texts
 from longfat.studio.live.events import RecordingInfo
 from longfat.studio.saved_runs import (
     SavedRuns,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 
     from longfat.execution.runs import Run
     from longfat.model.case import Case
+    from longfat.output.report.panel_data import PanelData
     from longfat.studio.workspace import Workspace
     from longfat.study.text import LanguageChoice
 
@@ -225,16 +228,16 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
     kept = SavedRuns(workspace)
 
     async def listed(request: Request) -> Response:
-        search = asked_name(request, "search") or ""
+        search = query_text(request, "search") or ""
         return JSONResponse(await run_in_threadpool(kept.entries, search=search))
 
     async def panels(request: Request) -> Response:
-        paths = asked_names(request, "runs")
+        paths = query_texts(request, "runs")
         return JSONResponse(await run_in_threadpool(_figures, workspace, paths))
 
     async def share(request: Request) -> Response:
-        paths = asked_names(request, "runs")
-        language = asked_language(request)
+        paths = query_texts(request, "runs")
+        language = query_languages(request)
         name, content = await run_in_threadpool(_shared, workspace, paths, language, drawing)
         answer = _report(content.encode(), _TYPES[PAGE])
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}.html"'
@@ -249,15 +252,15 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
         return _report(content, kind)
 
     async def study(request: Request) -> Response:
-        (path, *_) = asked_names(request, "run")
+        (path, *_) = query_texts(request, "run")
         return JSONResponse(await run_in_threadpool(_as_study, workspace, path))
 
     async def recording(request: Request) -> Response:
-        (path, *_) = asked_names(request, "run")
+        (path, *_) = query_texts(request, "run")
         return JsonAnswer(await run_in_threadpool(lambda: _recording(workspace, path)[0]))
 
     async def recording_series(request: Request) -> Response:
-        (path, *_) = asked_names(request, "run")
+        (path, *_) = query_texts(request, "run")
         _, series = await run_in_threadpool(_recording, workspace, path)
         content = await run_in_threadpool(series)
         return Response(content, media_type="application/octet-stream")
@@ -278,7 +281,7 @@ def run_routes(workspace: Workspace, *, drawing: threading.Lock) -> list[BaseRou
 
 def _delete_route(workspace: Workspace) -> BaseRoute:
     async def delete(request: Request) -> Response:
-        for path in asked_names(request, "runs"):
+        for path in query_texts(request, "runs"):
             await run_in_threadpool(delete_saved, workspace, path)
         return JSONResponse({})
 
@@ -296,7 +299,7 @@ def _load_all(workspace: Workspace, paths: tuple[str, ...]) -> list[Run]:
     return [load_saved(workspace, path) for path in paths]
 
 
-def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[dict[str, Any]]:
+def _figures(workspace: Workspace, paths: tuple[str, ...]) -> list[PanelData]:
     with workspace.relative_paths():
         runs = _load_all(workspace, paths)
         cases = case_order(runs, workspace=workspace)
@@ -318,9 +321,29 @@ def _as_study(workspace: Workspace, path: str) -> OpenedDocument:
             title = f"{run.study or run.folder.parent.name}: {run.name}"
             kept = study_of([run], workspace=workspace)
             layout, drawing = (kept.layout, kept.drawing) if kept else (None, None)
-            text = study_text(title=title, case=run.case, layout=layout, drawing=drawing)
+            case = run.case
+            if case.kernel == NEWEST:
+                case = replace(case, kernel=series_of(run.kernel["release"]))
+            text = study_text(title=title, case=case, layout=layout, drawing=drawing)
+    warnings = [*warnings, *_kernel_warnings(run)]
     name = f"{run.folder.parent.name.removesuffix('-live')} {run.name}"
     return unsaved_document(name, text, warnings)
+
+
+def _kernel_warnings(run: Run) -> list[str]:
+    """Return a warning if a run's kernel is not the one that its case would get now."""
+    release = run.kernel["release"]
+    version = series_of(release) if run.case.kernel == NEWEST else run.case.kernel
+    try:
+        kernel = kernels.find(version)
+    except LongfatError as error:
+        return [f"this run was made with Linux {release}, which cannot be used here: {error}"]
+    if kernel.digest == run.kernel["digest"]:
+        return []
+    other = f"Linux {kernel.release}"
+    if kernel.release == release:
+        other = "another build of it"
+    return [f"this run was made with Linux {release}; here it runs on {other}"]
 
 
 def _recording(workspace: Workspace, path: str) -> tuple[RecordingInfo, Callable[[], bytes]]:
@@ -341,7 +364,7 @@ def _of_run(
     """Return the endpoint of what is read of one run, which the query `run` names."""
 
     async def endpoint(request: Request) -> Response:
-        (path, *_) = asked_names(request, "run")
+        (path, *_) = query_texts(request, "run")
         return JSONResponse(await run_in_threadpool(read, workspace, path))
 
     return endpoint

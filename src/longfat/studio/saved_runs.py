@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 # It includes the files of a case; JSON takes up to three characters for a byte of text.
 _MAX_MANIFEST_BYTES = 4 * 1024**2 + 3 * MAX_CASE_BYTES
-_MAX_TOLD = 4
+_MAX_METRICS = 4
 # The metrics that best distinguish runs of a flow, if they have them.
 _KEY_METRICS = ("receiver_bps", "avg_s", "retransmits", "loss")
 
@@ -233,7 +233,7 @@ def _key_metrics(run: Run) -> list[RunResult]:
             "name": f"{name} {metric.title}",
             "text": format_quantity(run.metrics[f"{name}.{metric.name}"], metric.unit),
         }
-        for name, metric in found[:_MAX_TOLD]
+        for name, metric in found[:_MAX_METRICS]
     ]
 
 
@@ -341,6 +341,7 @@ class RunRecording:
             "levels": [],
             "differences": [],
             "kept": kept,
+            "label": None,
         }
 
     def _flows(self) -> Iterator[LiveFlow]:

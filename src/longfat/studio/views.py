@@ -15,7 +15,7 @@ from longfat.model.fields import fields_of
 from longfat.model.kinds import Text
 from longfat.model.network import Host, HostTiming, Link, LinkImpairments, Network
 from longfat.model.traffic import FLOWS, Flow
-from longfat.output.report.panel_data import panel_data
+from longfat.output.report.panel_data import PanelData, panel_data
 from longfat.output.report.series import Series
 from longfat.output.report.values import (
     claim_rows,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.analysis.advice.diagnosis import Diagnosis
+    from longfat.analysis.advice.recommendation import Line
     from longfat.analysis.timeseries.groups import Group
     from longfat.analysis.verdict import Verdict
     from longfat.execution.runs import Run
@@ -90,11 +91,11 @@ def form_fields() -> Fields:
     every = (cls.study_keys() for cls in FLOWS.values())
     shared = set(fields_of(Flow)).intersection(*every)
     common = {key: field for key, field in fields_of(Flow).items() if key in shared}
-    hosts = [*fields_of(Host).values(), *fields_of(HostTiming).values()]
+    hosts = {**fields_of(Host), **fields_of(HostTiming)}
+    del hosts["forwards"]  # a router is a separate kind of node on the page
     return {
         "network": [_info(field) for field in fields_of(Network).values()],
-        # A host that forwards is a router, which is a separate kind of node on the page.
-        "host": [_info(field) for field in hosts if field.kind.form != "flag"],
+        "host": [_info(field) for field in hosts.values()],
         "direction": [_info(field) for field in fields_of(LinkImpairments).values()],
         "link": [_info(field) for field in fields_of(Link).values()],
         "flow": [_info(field) for field in common.values()],
@@ -183,7 +184,7 @@ def claims_json(verdict: Verdict) -> list[ClaimRow]:
             "holds": judged.passed,
             "detail": ", ".join(
                 [f"{name} = {value}" for name, value in row.readings]
-                + ([row.seeds] if row.seeds else [])
+                + ([f"holds in {row.seeds}"] if row.seeds else [])
             ),
         }
         for judged, row in rows
@@ -223,8 +224,8 @@ def measured_json(verdict: Verdict) -> Table | None:
 _COLUMNS = 400
 
 
-def panels_of(runs: Sequence[Run], cases: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return the panels of runs as `PanelData` of the page's `charts/panelData.ts`.
+def panels_of(runs: Sequence[Run], cases: Sequence[str] = ()) -> list[PanelData]:
+    """Return the panels of runs.
 
     Runs that differ in their seeds only are one line, the median, with a band.
 
@@ -237,13 +238,13 @@ def panels_of(runs: Sequence[Run], cases: Sequence[str] = ()) -> list[dict[str, 
         InputError: a file of a run is missing or broken.
     """
     groups = group_runs(runs)
-    series = Series(groups, looks=_looks(groups, cases))
+    series = Series(groups, style_indices=_style_indices(groups, cases))
     panels = [series.panel(metric) for metric in METRICS]
     return [panel_data(panel, columns=_COLUMNS) for panel in panels if panel is not None]
 
 
-def _looks(groups: Sequence[Group], cases: Sequence[str]) -> dict[str, int] | None:
-    """Return the looks of groups that are cases of one study; None where they are others."""
+def _style_indices(groups: Sequence[Group], cases: Sequence[str]) -> dict[str, int] | None:
+    """Return the styles of groups that are cases of one study; None where they are others."""
     known = {name: place for place, name in enumerate(cases)}
     if len(groups) < 2 or not all(group.label in known for group in groups):
         return None
@@ -274,46 +275,69 @@ class StudyValue(TypedDict):
     value: str
 
 
+class Fix(TypedDict):
+    """What would help a flow: all of its lines and fields together.
+
+    Attributes:
+        lines: commands, by node.
+        study: values for fields of the flow in the study.
+        takes_from: other flows of the bottleneck, whose share of it becomes smaller.
+    """
+
+    lines: list[SetupLine]
+    study: list[StudyValue]
+    takes_from: list[str]
+
+
 class Advice(TypedDict):
     """What limited a flow.
 
     Attributes:
-        answer: one line: the flow's throughput, the available rate, and what limited it.
+        answer: one line: the flow's throughput, the available rate, what limited it, and what
+            became of its RTT.
         verdict: one sentence: what limited the flow.
         notes: the evidence, and the recommendation.
-        lines: recommended commands, by node.
-        study: recommended values for fields of the flow in the study.
+        fixes: the recommended one first, then alternatives, each by itself.
     """
 
     answer: str
     verdict: str
     notes: list[str]
-    lines: list[SetupLine]
-    study: list[StudyValue]
+    fixes: list[Fix]
 
 
 def advice_of(found: Diagnosis) -> Advice:
     """Return a diagnosis for the page."""
     facts = [f"{fact.label}: {fact.text}" for fact in found.facts]
-    lines = (*found.recommendation.lines, *found.recommendation.alternatives)
-    words = [found.recommendation.words] if found.recommendation.words else []
+    recommendation = found.recommendation
+    choices = [recommendation.lines, *((line,) for line in recommendation.alternatives)]
+    words = [recommendation.words] if recommendation.words else []
     return {
         "answer": _answer(found),
         "verdict": found.verdict,
         "notes": [*facts, *words, *found.notes],
+        "fixes": [_fix(lines) for lines in choices if lines],
+    }
+
+
+def _fix(lines: Sequence[Line]) -> Fix:
+    return {
         "lines": [{"node": one.node, "line": one.text} for one in lines if one.node != STUDY],
         "study": [_field(one.text) for one in lines if one.node == STUDY],
+        "takes_from": list(dict.fromkeys(name for one in lines for name in one.takes_from)),
     }
 
 
 def _answer(found: Diagnosis) -> str:
-    """Return a flow's throughput, the available rate, and its limit, in one line."""
+    """Return a flow's throughput, the available rate, its limit and its RTT, in one line."""
     known = {fact.key: fact.text for fact in found.facts}
     got, rate = known.get("receiver_bps"), known.get("rate_bps")
     if not found.causes or got is None:
         return found.verdict
     of = f" of {' '.join(rate.split())}" if rate is not None else ""
-    return f"{found.flow} got {got}{of}. Cause: {found.causes[0].cause}."
+    rtt, idle = known.get("mean_rtt_s"), known.get("idle_rtt_s")
+    delay = f" RTT {rtt} (idle path {idle})." if rtt is not None and idle is not None else ""
+    return f"{found.flow} got {got}{of}. Cause: {found.causes[0].cause}.{delay}"
 
 
 def _field(text: str) -> StudyValue:

@@ -15,7 +15,7 @@ from tests.live.exec.command import run
 LINES = [
     ("ping -c 1 127.0.0.1 | grep -c time=", "1", 0),
     ("ping -c 1 localhost | grep -c time=", "1", 0),
-    ("echo $SHELL $USER $LOGNAME $HOME", "/bin/bash root root /root", 0),
+    ("echo $SHELL $USER $LOGNAME $HOME", "/longfat/bin/bash root root /root", 0),
     ("cat /etc/hostname", "longfat", 0),
     ("grep -x 'iface lo inet loopback' /etc/network/interfaces", "iface lo inet loopback", 0),
     (
@@ -26,6 +26,9 @@ LINES = [
     ("echo 'nameserver 10.0.0.1' >>/etc/resolv.conf", "", 0),
     ("sysctl -p", "", 0),
     ("python -c 'print(3)'", "3", 0),
+    ("command -v ip tc ping | sort | uniq | head -n 1", "/longfat/bin/ip", 0),
+    # A person's Python, with a person's packages.
+    ("python3 -c 'import os; print(os.__file__.split(\"/\")[1])'", "usr", 0),
     ("grep CONFIG_TCP_CONG_BBR /boot/config-$(uname -r)", "CONFIG_TCP_CONG_BBR=y", 0),
     ("zcat /proc/config.gz | grep CONFIG_TCP_CONG_BBR", "CONFIG_TCP_CONG_BBR=y", 0),
     ("grep -c 'cgroup /sys/fs/cgroup ' /proc/mounts", "1", 0),
@@ -144,7 +147,8 @@ ip link add v0 type veth peer name v1
 $bin/ifconfig v0 10.3.0.1 netmask 255.255.255.0 mtu 1400; $bin/ifconfig v1 up
 $bin/ifconfig v0 inet6 add fc00::1/64; $bin/ifconfig v0 hw ether 02:00:00:00:00:07
 /usr/sbin/ip -br addr show v0 | cut -c-60; cat /sys/class/net/v0/address
-$bin/ifconfig v0 | sed 's/ ([^)]* .*B)$//'
+# The kernel keeps IPv6 addresses in no order.
+$bin/ifconfig v0 | sed 's/ ([^)]* .*B)$//' | sort
 $bin/route add default gw 10.3.0.2; $bin/route add -host 10.5.0.1 v0
 $bin/route add -net 10.4.0.0 netmask 255.255.0.0 gw 10.3.0.3 dev v0
 $bin/route -n; $bin/route del default; $bin/route del -net 10.4.0.0/16; ip route

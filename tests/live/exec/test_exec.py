@@ -45,7 +45,7 @@ def test_the_same_command_gives_the_same_bytes() -> None:
 def test_it_has_linuxs_own_accounts_unless_it_is_asked() -> None:
     look = ("cat", "/sys/module/host_boundary/parameters/enabled")
     assert run("--", *look).stdout == b"N\n"
-    assert run("--host-boundary", "--", *look).stdout == b"Y\n"
+    assert run("--separate-kernels", "--", *look).stdout == b"Y\n"
 
 
 def test_it_tells_how_long_it_took() -> None:

@@ -1,4 +1,4 @@
-"""iperf3 in a machine, with its library, ends in each way as it does on the host without it.
+"""iperf3 in a machine, with longfat's changes, ends in each way as the host's without them.
 
 Each scenario runs in a machine as `longfat exec` runs it, and on the host's loopback
 interface. Compared are exit statuses, messages, the rows of each output, and the keys of JSON;

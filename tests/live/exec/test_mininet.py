@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from longfat.execution.tools import GUEST_PATH
+from longfat.engine.toolset import HOST_PATH
 from tests.command import run_command
 from tests.paths import REPOSITORY
 
@@ -99,7 +99,7 @@ def test_the_same_test_gives_the_same_bytes() -> None:
 
 
 @pytest.mark.skipif(
-    shutil.which("brctl", path=GUEST_PATH) is None, reason="bridge-utils is not installed"
+    shutil.which("brctl", path=HOST_PATH) is None, reason="bridge-utils is not installed"
 )
 def test_linux_bridges_need_no_open_vswitch() -> None:
     said = run("mn", "--switch", "lxbr", "--controller", "none", "--test", "pingall")

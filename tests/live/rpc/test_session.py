@@ -37,9 +37,9 @@ def test_a_network_is_built_changed_and_used(start: Start) -> None:
     assert program.messages[0]["params"]["kernel"].startswith("6.1.")
     program.call("network.add", network=SECTION)
     assert program.call("network.host", name="h4") == "h4"
-    assert program.call("host.address", host="h4") == "10.0.0.4"
     link = program.call("network.link", a="h4", b="s1", rate="10mbit", delay=0.005)
     assert link == {"link": 4, "a": "h4-eth0", "b": "s1-eth4"}
+    assert program.call("host.address", host="h4") == "10.0.0.4"
     assert program.call("host.ping", host="h4", target="h1", count=2)["metrics"]["min_s"] == (
         pytest.approx(0.01 + 2 * 98 * 8 / 10e6, rel=1e-4)
     )
@@ -149,7 +149,7 @@ def shared() -> Iterator[Program]:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake[0])
-def test_what_cannot_be_done_is_told_and_the_session_goes_on(
+def test_what_cannot_be_done_is_reported_and_the_session_continues(
     shared: Program, mistake: tuple[str, dict[str, Any], str, str, str]
 ) -> None:
     method, params, kind, where, words = mistake
@@ -159,7 +159,7 @@ def test_what_cannot_be_done_is_told_and_the_session_goes_on(
     assert shared.call("node.run", node="h1", command="echo on")["stdout"] == "on\n"
 
 
-def test_lines_that_are_no_requests_are_told_and_the_session_goes_on(start: Start) -> None:
+def test_lines_that_are_no_requests_are_reported_and_the_session_continues(start: Start) -> None:
     program = start()
     deep = b'{"jsonrpc":"2.0","id":7,"method":"network.add","params":{"network":'
     for line, kind, number in (

@@ -68,7 +68,7 @@ def test_what_there_is_no_room_for_goes_later_and_whole() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(min_size=1, max_size=200))
-def test_junk_is_told_or_waited_for(junk: bytes) -> None:
+def test_junk_is_reported_or_waited_for(junk: bytes) -> None:
     near, far = socket.socketpair()
     with near, far:
         near.sendall(junk)
@@ -80,7 +80,7 @@ def test_junk_is_told_or_waited_for(junk: bytes) -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"[]", b"{", b'"x"', b"\xff"])
-def test_what_is_no_object_is_told(payload: bytes) -> None:
+def test_what_is_no_object_is_reported(payload: bytes) -> None:
     with pytest.raises(WireError):
         fields_of(payload)
 

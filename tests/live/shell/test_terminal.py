@@ -73,7 +73,7 @@ def test_what_the_terminal_has_no_room_for_waits(ends: tuple[int, int]) -> None:
         assert found == data
 
 
-def test_a_terminal_that_is_gone_is_told(ends: tuple[int, int]) -> None:
+def test_a_terminal_that_is_gone_is_reported(ends: tuple[int, int]) -> None:
     near, far = ends
     os.close(os.dup(near))
     with Terminal(reads=far, writes=far) as terminal:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from longfat.study.templates import practice_networks
-from tests.studio.browser.acts import add, fill, flow, link, node, open_file, panel, tool
+from tests.studio.browser.acts import add, fill, flow, link, node, open_file, panel, run, tool
 from tests.studio.browser.conftest import Studio
 
 STUDY = """\
@@ -249,19 +249,66 @@ def test_a_network_of_practice_is_made_with_its_question(page: Page) -> None:
     assert "title: Fifteen answers at once" in yaml(page)
 
 
-def test_links_to_a_router_get_addresses_and_routes_in_one_step_of_undo(page: Page) -> None:
+LISTS = """\
+title: Lists
+network:
+  hosts: [h1, h2]   # ends
+  routers:
+    - r1
+  switches: [s1]
+  links: [[h1, s1], [r1, s1], [r1, h2]]
+"""
+
+
+def test_a_study_without_addresses_is_drawn_and_runs(studio: Studio, page: Page) -> None:
+    (studio.workspace / "lists.yaml").write_text(LISTS)
+    open_file(page, "lists.yaml")
+    page.get_by_role("button", name="Interfaces and addresses").click()
+    expect(node(page, "h1")).to_contain_text("10.0.1.1/24")
+    expect(node(page, "h2")).to_contain_text("10.0.2.1/24")
+    expect(node(page, "r1")).to_contain_text("10.0.1.254/24")
+    expect(page.locator(".end-label", has_text="10.0.2.254/24")).to_be_visible()
+    start = middle(page, "h2")
+    drag(page, start, (start[0] + 40, start[1] + 120))
+    place = middle(page, "s1")
+    pane = page.locator(".react-flow__pane").bounding_box()
+    assert pane is not None
+    add(page, "Host", int(place[0] - pane["x"]), int(place[1] - pane["y"] + 140))
+    link(page, "h3", "s1")
+    expect(node(page, "h3")).to_contain_text("10.0.1.2/24")
+    tool(page, "Select")
+    node(page, "h3").click()
+    expect(page.get_by_label("Address", exact=True)).to_have_attribute("placeholder", "10.0.1.2/24")
+    routes = page.get_by_role("region", name="Routes", exact=True)
+    expect(routes).to_contain_text("Automatic: default via 10.0.1.254")
+    text = yaml(page)
+    assert "hosts: [h1, h2, h3]   # ends\n  routers:\n    - r1\n" in text
+    assert "10.0." not in text
+    flow(page, "h3", "h2")
+    page.get_by_label("Tool", exact=True).select_option("ping")
+    run(page, tool="ping")
+    panel(page, "YAML")
+    expect(page.locator(".cm-content")).to_contain_text("ping: h3 -> h2")
+    expect(page.locator(".cm-content")).not_to_contain_text("10.0.")
+
+
+def test_a_drawing_with_a_router_has_no_addresses_in_its_text(page: Page) -> None:
+    page.get_by_role("button", name="Interfaces and addresses").click()
     for kind, x in (("Host", 120), ("Router", 330), ("Host", 540)):
         add(page, kind, x, 160)
     link(page, "h1", "r1")
-    panel(page, "YAML")
-    text = page.locator(".cm-content")
-    expect(text).to_contain_text("h1: 10.0.1.1/24")
-    panel(page, "Properties")
     link(page, "r1", "h2")
-    panel(page, "YAML")
-    expect(text).to_contain_text("h2: {address: 10.0.2.1/24, routes: {default: 10.0.2.254}}")
-    expect(text).to_contain_text("[r1, h2, {addresses: {r1: 10.0.2.254/24}}]")
+    expect(node(page, "h2")).to_contain_text("10.0.2.1/24")
     expect(page.get_by_role("region", name="Problems")).not_to_contain_text("cannot reach")
+    text = yaml(page)
+    assert "hosts: [h1, h2]\n  routers: [r1]\n" in text
+    assert "10.0." not in text
+    # A property of one host makes a mapping of the list.
+    tool(page, "Select")
+    node(page, "h1").click()
+    fill(page, "Address", "10.7.0.9/24")
+    expect(node(page, "r1")).to_contain_text("10.7.0.254/24")
+    assert "hosts: {h1: 10.7.0.9/24, h2: }\n  routers: [r1]\n" in yaml(page)
     page.get_by_role("button", name="Undo").click()
-    expect(text).to_contain_text("h2: 10.0.0.2/8")
-    expect(text).not_to_contain_text("[r1, h2")
+    expect(node(page, "h1")).to_contain_text("10.0.1.1/24")
+    assert "hosts: [h1, h2]\n" in yaml(page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from longfat.analysis.packets.capture import frames_of, open_capture
 from tests.analysis.packets.made import transfer
-from tests.studio.browser.acts import dock, hover_chart, node, open_file, open_packets, run
+from tests.studio.browser.acts import dock, hover_chart, node, open_file, open_packets, run, start
 from tests.studio.browser.conftest import Studio, watched_page
 from tests.studio.browser.long_capture import run_with_capture
 from tests.studio.browser.test_accessibility import violations
@@ -270,3 +271,55 @@ def test_no_barriers(page: Page) -> None:
     found["menu"] = violations(page)
     page.keyboard.press("Escape")
     assert not [f"{name}: {one}" for name, all_of in found.items() for one in all_of]
+
+
+def test_a_capture_grows_in_the_page_and_may_begin_while_time_is_held(
+    studio: Studio, browser: Browser
+) -> None:
+    slow_link = STUDY.replace("rate: 10mbit", "rate: 1mbit").replace("time: 2s", "time: 600s")
+    (studio.workspace / "study.yaml").write_text(slow_link)
+    with watched_page(browser, studio.url) as page:
+        open_file(page, "study.yaml")
+        start(page)
+        expect(page.get_by_role("group", name="Throughput: values")).to_contain_text("Mbit/s")
+        page.get_by_role("button", name="Hold", exact=True).click()
+        page.get_by_label("Link from h1 to s1").click(button="right", force=True)
+        page.get_by_role("menuitem", name="Capture packets at h1-eth0").click()
+        packets = page.get_by_role("tabpanel", name="Packets")
+        expect(packets).to_contain_text("No packets yet: the capture begins when time passes.")
+        expect(packets.get_by_role("alert")).to_have_count(0)
+        page.get_by_label("Pace, typed").fill("1")
+        page.get_by_label("Pace, typed").press("Enter")
+        page.get_by_role("button", name="Go", exact=True).click()
+        expect(packets.get_by_role("grid")).to_be_visible()
+        # It was reloaded in vain while it grew faster than it was decoded.
+        counts = [0]
+        for _ in range(4):
+            page.wait_for_function(f"(before) => {COUNT} > before", arg=counts[-1])
+            counts.append(page.evaluate(COUNT))
+        assert counts == sorted(set(counts))
+        page.get_by_role("button", name="Hold", exact=True).click()
+        # Details are never those of another packet.
+        page.route("**/api/packet?*", slow)
+        row = packets.locator(".packet-row")
+        row.nth(3).click()
+        details = packets.get_by_role("complementary")
+        expect(details.get_by_role("heading")).to_have_text("Packet 3")
+        expect(details.locator("summary").first).to_be_visible()
+        text = details.inner_text()
+        row.nth(4).click()
+        expect(details.get_by_role("heading")).to_have_text("Packet 4")
+        assert details.locator("summary").count() == 0
+        expect(details).not_to_contain_text("Decoding…")
+        assert details.inner_text() != text
+
+
+COUNT = """Number((/^([\\d,]+) packets/.exec([...document.querySelectorAll(
+    ".packets [role=status]")].map((one) => one.textContent).find((one) => / packets/.test(one))
+    ?? "") ?? ["", "0"])[1].replaceAll(",", ""))"""
+
+
+def slow(route: Route) -> None:
+    """Answer as a busy server does."""
+    time.sleep(0.5)
+    route.continue_()

@@ -66,7 +66,9 @@ def open_terminal(page: Page, loop: asyncio.AbstractEventLoop, node: str = "h1")
         {"do": "\ud800" * 1000},
     ],
 )
-def test_rubbish_is_told_and_the_session_lives(make_page: MakePage, order: dict[str, Any]) -> None:
+def test_rubbish_is_reported_and_the_session_lives(
+    make_page: MakePage, order: dict[str, Any]
+) -> None:
     page = make_page()
     page.live.do(json.dumps(order))
     page.wait(lambda: page.messages() or page.is_over)
@@ -164,7 +166,7 @@ def test_slow_time_obeys_at_once(make_page: MakePage, name: str) -> None:
     assert time.monotonic() - start_s < 0.4
 
 
-def test_steps_are_told_at_once(make_page: MakePage) -> None:
+def test_steps_are_reported_at_once(make_page: MakePage) -> None:
     page = make_page(STUDY.replace("time: 2s", "time: 100s"))
     page.do("run")
     page.do("hold")
@@ -196,7 +198,7 @@ def test_steps_over_a_flows_end_are_exact(make_page: MakePage) -> None:
     assert (page.ended(1) or {})["end_s"] > bulk["ended_s"] + 0.1
 
 
-def test_a_ping_is_seen_while_it_goes_on(make_page: MakePage) -> None:
+def test_a_ping_is_seen_while_it_continues(make_page: MakePage) -> None:
     page = make_page(STUDY.replace("count: 3, after: bulk", "count: 1000000"))
     page.do("run", flows=["rtt"])
     page.wait(lambda: len(page.series.get((1, "ping:rtt:rtt_s"), ([], []))[0]) > 100)
@@ -360,7 +362,7 @@ def test_names_that_a_person_has_taken_at_root_make_it_stale(make_page: MakePage
     assert lives(page)
 
 
-def test_a_set_up_line_that_fails_can_be_mended(make_page: MakePage) -> None:
+def test_a_set_up_line_that_fails_can_be_corrected(make_page: MakePage) -> None:
     page = make_page()
     line = "setup: [{h1: sysctl -w net.ipv4.tcp_sack=0}, {h2: sysctl -w net.ipv4.tcp_%s=0}]\n"
     page.do("update", text=STUDY + line % "sock", case=None)
@@ -389,7 +391,7 @@ def test_an_interface_that_is_taken_away_is_reported(
 # ------------------------------------------------------------- ends and deaths
 
 
-def test_a_machine_that_dies_is_told_and_another_can_be_made(
+def test_a_machine_that_dies_is_reported_and_another_can_be_made(
     make_page: MakePage, sessions: LiveSessions, own_kernels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LONGFAT_CACHE", str(own_kernels))
@@ -415,7 +417,7 @@ def test_who_comes_too_late_is_not_kept_waiting(
     assert page.wait_for(lambda: screen.is_over)
 
 
-def test_terminals_whose_shells_end_unseen_are_told(make_page: MakePage) -> None:
+def test_terminals_whose_shells_end_unseen_are_reported(make_page: MakePage) -> None:
     page = make_page()
     page.do("type", nodes=["h1", "h1", "h1"], text="exit 3")
     page.wait(lambda: (page.last("terminal") or {}).get("terminal", {}).get("status") == 3)
@@ -459,7 +461,7 @@ def test_there_are_only_so_many_sessions(
     assert len(sessions.infos()) == 2
 
 
-def test_a_flow_that_writes_too_much_fails_and_the_session_goes_on(
+def test_a_flow_that_writes_too_much_fails_and_the_session_continues(
     make_page: MakePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(controller, "MAX_OUTPUT_BYTES", 1000)

@@ -29,11 +29,11 @@ def flow(recording: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-def test_run_plays_the_flows_and_shows_what_goes_on(make_page: MakePage) -> None:
+def test_run_plays_the_flows_and_shows_what_continues(make_page: MakePage) -> None:
     page = make_page()
     assert [one["name"] for one in page.state()["session"]["nodes"]] == ["root", "s1", "h1", "h2"]
     page.do("run")
-    done = page.wait(lambda: page.ended(1))
+    done = page.wait(lambda: (one := page.ended(1)) and one["kept"] and one)
     bulk, rtt = flow(done, "bulk"), flow(done, "rtt")
     assert (bulk["state"], rtt["state"]) == ("done", "done")
     assert bulk["metrics"]["receiver_bps"] == pytest.approx(50e6, rel=0.1)
@@ -284,20 +284,6 @@ def test_a_skip_goes_fast_until_a_command_ends(
     assert b"^]" not in screen.shown
 
 
-def test_a_typed_iperf3_is_spared_its_idle_calls(
-    make_page: MakePage, loop: asyncio.AbstractEventLoop
-) -> None:
-    page = make_page()
-    page.do("open-terminal", node="h1", rows=24, columns=80)
-    number = page.wait(lambda: page.last("terminal"))["terminal"]["id"]
-    screen = Screen(page, number, loop)
-    for line in ("iperf3 -s -D", "at h2 iperf3 -s -D", "h2 iperf3 -s -p 5202 -D"):
-        page.live.type_at(number, f"{line}\r".encode())
-    count = "for n in $(pgrep iperf3); do grep -q iperf3_lean /proc/$n/maps && echo has it; done"
-    page.live.type_at(number, f"{count}\r".encode())
-    assert page.wait_for(lambda: screen.shown.count(b"has it\r") == 3)
-
-
 def test_lines_are_typed_at_several_nodes(
     make_page: MakePage, loop: asyncio.AbstractEventLoop
 ) -> None:
@@ -328,7 +314,7 @@ def test_lines_are_typed_at_several_nodes(
         ({"do": "type", "nodes": ["h7"], "text": "ls"}, "no node 'h7'"),
     ],
 )
-def test_bad_orders_are_told_and_the_session_lives(
+def test_bad_orders_are_reported_and_the_session_lives(
     make_page: MakePage, order: dict[str, Any], words: str
 ) -> None:
     page = make_page()
@@ -340,12 +326,30 @@ def test_bad_orders_are_told_and_the_session_lives(
     page.wait(lambda: (page.last("answer") or {}).get("text") == "on\n")
 
 
-def test_a_flow_that_fails_is_told_with_the_tools_words(make_page: MakePage) -> None:
+def test_a_flow_that_fails_is_reported_with_the_tools_words(make_page: MakePage) -> None:
     page = make_page(STUDY.replace("time: 2s", "time: 2s, args: [--nonsense]"))
     page.do("run", flows=["bulk"])
     done = page.wait(lambda: page.ended(1))
     assert flow(done, "bulk")["state"] == "failed"
     assert "nonsense" in flow(done, "bulk")["words"]
+    (message,) = [text for text in page.messages() if text.startswith("bulk failed: ")]
+    assert "nonsense" in message
+
+
+def test_a_flow_that_fails_while_another_starts_is_reported_at_once(make_page: MakePage) -> None:
+    wrong = "  wrong: {iperf3: h1 -> h2, args: [--nonsense]}\n"
+    page = make_page(STUDY.replace("flows:\n", f"flows:\n{wrong}").replace("2s}", "600s}"))
+    page.do("run")
+    page.wait(lambda: any(text.startswith("wrong failed: ") for text in page.messages()))
+    recording = page.wait(
+        lambda: (
+            (found := page.recording(1))
+            and flow(found, "wrong")["state"] == "failed"
+            and flow(found, "bulk")["state"] == "running"
+            and found
+        )
+    )
+    assert page.clock["now_s"] - recording["start_s"] < 60
 
 
 def test_flows_can_be_stopped(make_page: MakePage) -> None:
@@ -355,6 +359,8 @@ def test_flows_can_be_stopped(make_page: MakePage) -> None:
     page.do("stop")
     done = page.wait(lambda: page.ended(1))
     assert {one["words"] for one in done["flows"]} == {"stopped before its end"}
+    assert {one["state"] for one in done["flows"]} == {"stopped"}
+    assert not [text for text in page.messages() if "failed" in text]
     page.wait(page.stands)
     page.do("ask", number=1, node="h1", line="pgrep iperf3")
     page.wait(lambda: (page.last("answer") or {}).get("text") == "")
@@ -401,3 +407,19 @@ def test_lines_are_not_typed_into_a_program_that_runs(
     number = (page.last("terminal") or {})["terminal"]["id"]
     screen = Screen(page, number, loop)
     assert page.wait_for(lambda: b"one 2" in screen.shown)
+
+
+def test_losses_are_listed_on_request(make_page: MakePage) -> None:
+    page = make_page(STUDY.replace("queue: 250KB", "queue: 60KB"))
+    page.do("losses")
+    page.wait(lambda: page.last("losses"))
+    assert (page.last("losses") or {})["losses"] == []
+    page.do("run", flows=["bulk"])
+    done = page.wait(lambda: page.ended(1))
+    page.do("losses")
+    page.wait(lambda: (page.last("losses") or {}).get("losses"))
+    (loss,) = (page.last("losses") or {})["losses"]
+    assert (loss["node"], loss["interface"], loss["flow"]) == ("root", "s1-eth2", "h1 -> h2")
+    assert loss["cause"].startswith("queue full (")
+    assert loss["packets"] == pytest.approx(flow(done, "bulk")["metrics"]["retransmits"], rel=0.1)
+    assert 0 < loss["last_s"] <= page.clock["now_s"]

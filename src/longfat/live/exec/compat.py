@@ -9,10 +9,9 @@ printed first; Mininet takes the figures from the last one.
 Mininet's scripts, and all that MiniEdit exports, use a program `controller`, which
 Debian does not have; Open vSwitch's test controller does the same, and replaces it.
 
-Scripts, and those that run them, start `python`, which distributions have by a package of its
-own (python-is-python3), if at all; without it, `python` is `python3`.
-
-iperf3 gets its library (`longfat.model.traffic.preload`) whoever starts it, such as a script.
+A command may import what is installed for its user's Python, so `python3` is the host's, and not
+that of the toolset. Scripts, and those that run them, start `python`, which distributions have by
+a package of its own (python-is-python3), if at all; without it, `python` is `python3`.
 
 The distribution's scripts for Open vSwitch load a module and call systemd; the machine's kernel
 has the switch built in, and there is no systemd. The daemons get a database
@@ -24,10 +23,11 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from longfat.engine.machine import INTERPRETER
+from longfat.engine.toolset import HOST_PATH
 from longfat.errors import HostError, MachineError
-from longfat.execution.tools import GUEST_PATH
+from longfat.guest.toolset import SHELL
 from longfat.live.programs import SEARCH_PATH, install_programs
-from longfat.model.traffic.preload import IPERF3, preload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,12 +71,6 @@ exec {program} -O OpenFlow10 "$@"
 """
 
 
-_IPERF3 = """\
-#!/bin/sh
-{variable}={library} exec {program} "$@"
-"""
-
-
 _PYTHON = """\
 #!/bin/sh
 exec python3 "$@"
@@ -94,18 +88,16 @@ def install_shims(session: Session, folders: Sequence[SharedFolder]) -> dict[str
         The environment variables that a command needs to find them.
     """
     stand_ins = {}
-    if iperf3 := shutil.which("iperf3", path=GUEST_PATH):
-        ((variable, library),) = preload(IPERF3).items()
-        stand_ins["iperf3"] = _IPERF3.format(variable=variable, library=library, program=iperf3)
-    if not shutil.which("python", path=GUEST_PATH) and shutil.which("python3", path=GUEST_PATH):
+    if not shutil.which("python", path=HOST_PATH):
         stand_ins["python"] = _PYTHON
-    has_mininet = shutil.which("mnexec", path=GUEST_PATH) is not None
-    if has_mininet and (iperf := shutil.which("iperf", path=GUEST_PATH)):
+    has_mininet = shutil.which("mnexec", path=HOST_PATH) is not None
+    if has_mininet and (iperf := shutil.which("iperf", path=HOST_PATH)):
         stand_ins["iperf"] = _IPERF.format(program=iperf)
-    controller = shutil.which("ovs-testcontroller", path=GUEST_PATH) if has_mininet else None
-    if controller is not None and shutil.which("controller", path=GUEST_PATH) is None:
+    controller = shutil.which("ovs-testcontroller", path=HOST_PATH) if has_mininet else None
+    if controller is not None and shutil.which("controller", path=HOST_PATH) is None:
         stand_ins["controller"] = _CONTROLLER.format(program=controller)
-    task = session.start(["mkdir", _FOLDER])
+    python = shutil.which("python3", path=HOST_PATH) or str(INTERPRETER)
+    task = session.start([SHELL, "-c", f"mkdir {_FOLDER} && ln -s {python} {_FOLDER}/python3"])
     session.run_until(ended=[task])
     session.forget(task)
     for name, text in stand_ins.items():
@@ -142,7 +134,7 @@ def check_open_vswitch() -> None:
         HostError: it does not.
     """
     for name in _PROGRAMS:
-        if shutil.which(name, path=GUEST_PATH) is None:
+        if shutil.which(name, path=HOST_PATH) is None:
             raise HostError(
                 f"Open vSwitch is not installed: {name!r} was not found",
                 hint="sudo apt-get install openvswitch-switch",

@@ -70,7 +70,7 @@ def execute(order: Order) -> Ending:
         seed=order.seed,
         memory_bytes=order.memory_bytes,
         folders=(*package_folders(), *order.folders),
-        host_boundary=order.host_boundary,
+        shared_kernel=not order.separate_kernels,
         stall_cpu_s=order.stall_cpu_s,
     ) as session:
         if order.open_vswitch:

@@ -30,8 +30,8 @@ class Order:
         environment: additional environment variables.
         is_typed: type the lines of our input at its prompts.
         open_vswitch: start Open vSwitch before it.
-        host_boundary: see `longfat.live.session.Session`. Not by default: namespaces are to
-            behave as on any Linux.
+        separate_kernels: a packet's charge to its socket ends where it leaves its namespace, as
+            between separate computers. Not by default: namespaces are to behave as on any Linux.
         factor: virtual seconds in a second of wall time; as fast as the machine can, if None.
         timeout_s: its time limit, in seconds of virtual time.
         stall_cpu_s: CPU seconds without a tick of virtual time that count as a stall.
@@ -46,7 +46,7 @@ class Order:
     environment: Mapping[str, str] = field(default_factory=dict)
     is_typed: bool = False
     open_vswitch: bool = False
-    host_boundary: bool = False
+    separate_kernels: bool = False
     factor: float | None = None
     timeout_s: float | None = None
     stall_cpu_s: float = STALL_CPU_S

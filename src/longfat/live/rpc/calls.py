@@ -236,6 +236,25 @@ MEASURED = Result(
     write=lambda measured, _: {"metrics": dict(measured.metrics), "raw": dict(measured.raw)},
 )
 
+_TEXT, _COUNT, _SECONDS = schema_of(str), schema_of(int), schema_of(float)
+LOSSES = Result(
+    schema={
+        "type": "array",
+        "items": object_schema(
+            {
+                **dict.fromkeys(("node", "interface", "cause", "qdisc", "flow"), _TEXT),
+                "is_backward": schema_of(bool),
+                "protocol": _TEXT,
+                **dict.fromkeys(("packets", "size_bytes"), _COUNT),
+                **dict.fromkeys(("first_s", "last_s"), _SECONDS),
+                **dict.fromkeys(("reason", "function"), _TEXT),
+                "is_loss": schema_of(bool),
+            }
+        ),
+    },
+    write=lambda losses, _: [loss.to_json() for loss in losses],
+)
+
 TRAFFIC = Result(
     schema=object_schema({"traffic": {"type": "integer", "description": "what calls name it by"}}),
     write=lambda started, handles: {"traffic": handles.traffic.number(started)},
@@ -303,6 +322,7 @@ _RESULTS: Mapping[str, Mapping[str, Result]] = {
         "tc": TEXT,
         "partition": NOTHING,
         "heal": NOTHING,
+        "losses": LOSSES,
         "save": NOTHING,
     },
     "clock": {"now": NUMBER, "pace": NOTHING},

@@ -43,6 +43,7 @@ _TYPES = {
     "Duration": Duration,
     "LiveHost": str,
     "LiveSwitch": str,
+    "Loss": dict,
     "Mapping": dict,
     "Path": str,
     "Sequence": list,

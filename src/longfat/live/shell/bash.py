@@ -15,6 +15,7 @@ prints them:
   `longfat.live.shell.typed_lint`.
 * `skip`, `skip-own`: see `Skip`.
 * `pace FACTOR`, `pace max`: see `SetPace`.
+* `losses`, `losses new`: see `ShowLosses`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ from longfat.live.shell.typed_lint import TypedLint
 from longfat.live.shell.work_folder import HOME
 from longfat.live.task import RejectedError
 from longfat.model.network import ROOT_NAMESPACE
-from longfat.model.traffic.preload import IPERF3, preload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -69,7 +69,6 @@ def bashrc(network: Model, *, session: str, notes: bool = False) -> str:
         "_lf_pace_file": "/dev/null" if notes else PACE_PLACE,
         "_lf_session": session,
         "_lf_notes": "yes" if notes else "",
-        "_lf_shim": preload(IPERF3)["LD_PRELOAD"],
     }
     lists = {
         "_lf_hosts": [host.name for host in network.hosts],
@@ -221,6 +220,22 @@ class SetPace:
     """
 
     factor: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowLosses:
+    """Show where packets were lost, in the place of the note.
+
+    Attributes:
+        new: only those since they were shown last.
+    """
+
+    new: bool
+
+
+def losses_request(note: bytes) -> ShowLosses | None:
+    """Return what a note asks of the ledger of losses; None if it is another note."""
+    return {b"losses": ShowLosses(new=False), b"losses new": ShowLosses(new=True)}.get(note)
 
 
 def clock_request(note: bytes) -> Skip | SetPace | None:

@@ -10,7 +10,16 @@ import socket
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from longfat.live.shell.bash import NoteReader, SetPace, Skip, clock_request
+from longfat.live.shell.bash import (
+    NOTE,
+    NOTE_END,
+    NoteReader,
+    SetPace,
+    ShowLosses,
+    Skip,
+    clock_request,
+    losses_request,
+)
 from longfat.live.shell.connection import (
     END,
     INPUT,
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
 
 _LAST_WORDS_WITHIN_S = 1.0
 _MAX_REQUESTS = 16
+# Where an answer of the host will be. No note is left in the output of a shell.
+_ANSWER = NOTE + NOTE_END
 
 
 class Gone(Exception):  # noqa: N818  what has happened, more than an error
@@ -174,20 +185,46 @@ class TerminalClient:
         node: the node of the shell.
         screen: the screen.
         task: the shell.
-        requests: what its shell asked of the clock, and has not got yet.
+        columns: the width of its window, in characters.
+        requests: what its shell asked of the host, and has not got yet.
         full_since_s: since when it has not read its output, by the host's clock.
     """
 
-    def __init__(self, *, node: str, screen: Screen, task: Task, lint: TypedLint) -> None:
+    def __init__(
+        self, *, node: str, screen: Screen, task: Task, lint: TypedLint, columns: int
+    ) -> None:
+        self.columns = columns
         self.node = node
         self.screen = screen
         self.task = task
-        self.requests: deque[Skip | SetPace] = deque(maxlen=_MAX_REQUESTS)
+        self.requests: deque[Skip | SetPace | ShowLosses] = deque(maxlen=_MAX_REQUESTS)
         self.full_since_s: float | None = None
-        self._notes = NoteReader(lint.answer)
+        self._lint = lint
+        self._notes = NoteReader(self._in_place_of)
+        self._held: bytes | None = None
         task.on_output = self._show
+
+    def _in_place_of(self, note: bytes) -> bytes:
+        return _ANSWER if losses_request(note) else self._lint.answer(note)
 
     def _show(self, _is_error: bool, data: bytes) -> None:
         shown, notes = self._notes.read(data)
-        self.requests += (request for note in notes if (request := clock_request(note)))
+        for note in notes:
+            if request := clock_request(note) or losses_request(note):
+                self.requests.append(request)
+        self._write(shown)
+
+    def _write(self, data: bytes) -> None:
+        """Write output up to the next answer that is still to come."""
+        if self._held is not None:
+            self._held += data
+            return
+        shown, mark, rest = data.partition(_ANSWER)
         self.screen.write(shown)
+        self._held = rest if mark else None
+
+    def answer(self, text: str) -> None:
+        """Show an answer of the host, and what came after the note that asked for it."""
+        self.screen.write(text.replace("\n", "\r\n").encode())
+        held, self._held = self._held, None
+        self._write(held or b"")

@@ -11,13 +11,15 @@ import re
 import selectors
 import signal
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from longfat.errors import ExitCode, LongfatError
+from longfat.errors import ExitCode, InputError, LongfatError
 from longfat.live.shell.bash import (
     PACE_PLACE,
     PLACE,
     SetPace,
+    ShowLosses,
     Skip,
     bashrc,
     environment,
@@ -44,8 +46,8 @@ from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
 
+    from longfat.analysis.losses import Loss
     from longfat.live import Network
     from longfat.live.shell.clients import Screen
 
@@ -65,6 +67,15 @@ _MAX_UNSENT_BYTES = 1 << 18
 _WAITS_FOR_FAR_S = 10.0
 
 
+FormatLosses = Callable[[Sequence["Loss"], int], str]
+"""Returns the text about losses for a terminal with so many columns."""
+
+
+def describe_losses(losses: Sequence[Loss], _columns: int) -> str:
+    """Return a sentence about each loss."""
+    return "".join(f"{loss.sentence}\n" for loss in losses) or "No packet was lost.\n"
+
+
 def hold(
     network: Network,
     *,
@@ -73,6 +84,7 @@ def hold(
     folder: str,
     factor: float | None = REAL_TIME,
     welcome: Callable[[str], None],
+    format_losses: FormatLosses = describe_losses,
 ) -> int:
     """Hold a session until the shell in this process's terminal ends.
 
@@ -84,6 +96,7 @@ def hold(
         factor: virtual seconds in a second of wall time, while a command is in the foreground of
             a terminal; full speed, if None.
         welcome: called with the session's name before the terminal is put into raw mode.
+        format_losses: returns the text about losses for a terminal with so many columns.
 
     Returns:
         The shell's exit status.
@@ -95,7 +108,14 @@ def hold(
     """
     with published(name) as (listener, called), selectors.EpollSelector() as selector:
         network.session.write_everywhere(PLACE, bashrc(network.model, session=called).encode())
-        holder = _Holder(network, name=called, folder=folder, selector=selector, factor=factor)
+        holder = _Holder(
+            network,
+            name=called,
+            folder=folder,
+            selector=selector,
+            factor=factor,
+            format_losses=format_losses,
+        )
         holder.listen(listener)
         place = holder.place(node)
         welcome(called)
@@ -114,8 +134,10 @@ class _Holder:
         folder: str,
         selector: selectors.EpollSelector,
         factor: float | None,
+        format_losses: FormatLosses,
     ) -> None:
         self._network = network
+        self._format_losses = format_losses
         self._session = network.session
         self._name = name
         self._folder = folder
@@ -189,7 +211,7 @@ class _Holder:
                 key.data()
         for client in self._clients[:]:
             while client.requests:
-                self._change_clock(client, client.requests.popleft())
+                self._handle(client, client.requests.popleft())
             if client.task.status is not None:
                 self._end_client(client, status=_exit_status(client.task.status), words="")
             else:
@@ -201,6 +223,7 @@ class _Holder:
             terminal.make_raw()
         rows, columns = terminal.size()
         self._session.resize(own.task, rows, columns)
+        own.columns = columns
         self._clock.wake()
 
     # ------------------------------------------------------------- terminals
@@ -228,7 +251,7 @@ class _Holder:
             terminal=(rows, columns),
         )
         lint = TypedLint(self._network.model, kernel=self._network.case().kernel)
-        client = TerminalClient(node=place, screen=screen, task=task, lint=lint)
+        client = TerminalClient(node=place, screen=screen, task=task, lint=lint, columns=columns)
         self._clients.append(client)
         self.on(screen.reads, functools.partial(self._read_input, client))
         self._clock.wake()
@@ -242,6 +265,7 @@ class _Holder:
                     self._type(client, received)
                 else:
                     self._session.resize(client.task, *received)
+                    client.columns = received[1]
                 self._clock.wake()
         except Gone:
             if isinstance(client.screen, OwnScreen):
@@ -258,15 +282,23 @@ class _Holder:
         if keys:
             self._session.write_stdin(client.task, keys)
 
-    def _change_clock(self, client: TerminalClient, request: Skip | SetPace) -> None:
-        """Do what a shell, or a key, asks of the clock."""
-        if isinstance(request, SetPace):
+    def _handle(self, client: TerminalClient, request: Skip | SetPace | ShowLosses) -> None:
+        """Do what a shell asks for."""
+        if isinstance(request, ShowLosses):
+            client.answer(self._losses(client, new=request.new))
+        elif isinstance(request, SetPace):
             self._clock.set_factor(request.factor)
             self._show_pace(request.factor)
         elif request.own:
             self._clock.skip([client.task])
         else:
             self._toggle_skip(asks=client)
+
+    def _losses(self, client: TerminalClient, *, new: bool) -> str:
+        try:
+            return self._format_losses(self._network.losses(new=new), client.columns)
+        except InputError as error:
+            return f"longfat: {error}\n"
 
     def _toggle_skip(self, *, asks: TerminalClient | None = None) -> None:
         """Skip to the end of the first command that ends, or stop doing so.

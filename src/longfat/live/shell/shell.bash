@@ -14,11 +14,9 @@ at() {
   shift
   if (($# == 0)) || [[ $# == 1 && $1 == bash ]]; then
     set -- bash --noprofile --rcfile "$_lf_rc" -i
-  elif [[ " nodes net dump pingall iperf link pause skip pace xterm " == *" $1 "* ]]; then
+  elif [[ " nodes net dump pingall iperf link losses pause skip pace xterm " == *" $1 "* ]]; then
     "$@" # the session's own commands do not depend on the node
     return
-  elif [[ $1 == iperf3 ]]; then
-    set -- env LD_PRELOAD="$_lf_shim" "$@"
   fi
   if [[ $node == root || " ${_lf_switches[*]} " == *" $node "* ]]; then
     # Process 1 is always in the root's namespaces. Entering them leads to /.
@@ -30,11 +28,6 @@ at() {
     echo "there is no node $node (there are: root ${_lf_switches[*]} ${_lf_hosts[*]})" >&2
     return 127
   fi
-}
-
-# Typed, too, iperf3 is spared the calls that tell it nothing. It stays what `command` finds.
-iperf3() {
-  LD_PRELOAD=$_lf_shim command iperf3 "$@"
 }
 
 # A shell as root is a shell like this, with its commands.
@@ -137,6 +130,19 @@ _lf_ask() {
   { printf '\e]7777;%s\a' "$1" >/dev/tty; } 2>/dev/null
 }
 
+# Where packets were lost: the host has the ledger, and answers in the terminal.
+losses() {
+  if [[ $# -gt 1 || ($# == 1 && $1 != new) ]]; then
+    echo 'usage: losses [new], where new are those since they were shown last' >&2
+    return 2
+  elif [[ $_lf_notes ]]; then
+    echo 'the page shows the losses beside the network'
+  elif [[ ! -t 1 ]] || ! _lf_ask "losses${1:+ new}"; then
+    echo 'losses are shown in a terminal; a program has Network.losses() of Python' >&2
+    return 1
+  fi
+}
+
 # Let virtual time pass, as fast as it can.
 pause() {
   _lf_ask skip-own
@@ -185,6 +191,7 @@ help() {
   printf "$row" 'pingall' 'let every host ping every other'
   printf "$row" "iperf $first $second [10]" "iperf3 from $first to $second, for so many seconds"
   printf "$row" "link $other $first down" 'cut a link; up restores it'
+  printf "$row" 'losses, losses new' 'where packets were lost, and why; since the last time'
   printf "$row" 'pause 5' 'let virtual time pass, as fast as it can'
   printf "$row" 'Ctrl-]' 'while a command runs: full speed until one ends; again: stop that'
   printf "$row" 'skip' 'the same, typed in another terminal'

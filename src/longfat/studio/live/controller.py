@@ -27,6 +27,7 @@ from longfat.studio.live.captures import Captures
 from longfat.studio.live.clock_controller import ClockController, ClockReport
 from longfat.studio.live.commands import run_line
 from longfat.studio.live.drawing import Drawn, Reconciliation, read_drawing
+from longfat.studio.live.files import list_files, read_file
 from longfat.studio.live.history import History
 from longfat.studio.live.messages import Command, InvalidCommandError, read_command
 from longfat.studio.live.probe_reader import ProbeReader
@@ -35,12 +36,16 @@ from longfat.studio.live.saved_run import LiveRun
 from longfat.studio.live.terminals import Terminals, Typed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from longfat.model.case import Case
     from longfat.studio.broadcast import Listeners, Message
     from longfat.studio.disk import DiskLimit
-    from longfat.studio.live.events import NodeInfo, SessionEvent, SessionInfo, StateEvent
+    from longfat.studio.live.events import LiveLoss, NodeInfo, SessionEvent, SessionInfo, StateEvent
+    from longfat.studio.live.files import SessionFile
     from longfat.studio.live.flow_run import Recording
     from longfat.studio.live.messages import TerminalSize
+    from longfat.studio.views import Advice
 
 Keep: TypeAlias = Callable[[LiveRun, int], None]
 """Called with a run that has ended, and the recording's number."""
@@ -62,6 +67,7 @@ _UNLIMITED = (
     "virtual time passes slowly: give a link of the path a rate"
 )
 _MAX_TYPED_CHARACTERS = 4096
+_MAX_LOSSES = 200  # kinds of losses that are sent to pages
 _MUCH = "this run has too many samples: the saved run has those of its first part only"
 _BLIND = "an interface of the drawing was removed, so the probes cannot sample"
 
@@ -76,7 +82,7 @@ class SessionController:
         listeners: the listeners.
         on_wait: see `longfat.live.session.Session`.
         disk: the disk quota that captures count for.
-        keep: called with each run that has ended; `kept` must be called when it was written.
+        keep: called with each run that has ended; `saved` must be called when it was written.
 
     Raises:
         LongfatError: the network cannot be built.
@@ -234,7 +240,7 @@ class SessionController:
         return {
             "id": self._number,
             "name": self._name,
-            "kernel": drawn.case.kernel,
+            "kernel": self._session.kernel.release,
             "seed": drawn.case.seed,
             "case": drawn.name,
             "nodes": nodes,
@@ -295,12 +301,47 @@ class SessionController:
                 result = run_line(self._network, command.node, command.line)
                 self._send_clock()
                 self._listeners.event({"event": "answer", "number": number, "text": result.text})
+            case messages.ReadLosses():
+                self._listeners.event({"event": "losses", "losses": self._losses()})
             case messages.StartCapture():
                 self.captures.begin(command.interface, command.filter)
                 self._clock.wake()
             case messages.EndCapture(id=number):
                 self.captures.end(number)
                 self._clock.wake()
+
+    def files(self) -> list[SessionFile]:
+        """Return the files that were written in the machine.
+
+        Raises:
+            LongfatError: they cannot be listed.
+        """
+        self._clock.pause()
+        return list_files(self._network)
+
+    def read_file(self, path: str) -> bytes:
+        """Return the content of one of these files.
+
+        Raises:
+            LongfatError: it cannot be read.
+        """
+        self._clock.pause()
+        return read_file(self._network, path)
+
+    def _losses(self) -> list[LiveLoss]:
+        lost = [loss for loss in self._network.losses() if loss.cause.is_loss]
+        return [
+            {
+                "node": loss.node,
+                "interface": loss.interface,
+                "packets": loss.packets,
+                "cause": loss.cause_text,
+                "meaning": loss.explanation,
+                "flow": loss.way,
+                "last_s": loss.last_s,
+            }
+            for loss in lost[:_MAX_LOSSES]
+        ]
 
     def warn(self, text: str) -> None:
         """Send a warning about a run to all pages."""
@@ -342,7 +383,7 @@ class SessionController:
             name=drawn.name,
             probe_reader=self._probe_reader,
             differences=self._history.differences(
-                now_s=self._network.clock.now, earlier_runs=self._recordings.last.number
+                now_s=self._network.clock.now, earlier_runs=self._recordings.earlier
             ),
         )
 
@@ -392,12 +433,15 @@ class SessionController:
             self._send_stale()
 
     def _handle_typed(self) -> None:
-        """Record the commands typed at terminals."""
+        """Record the commands typed at terminals; traffic begins a recording, or is added."""
         for typed in self.terminals.take_notes():
             node, line = typed.node, typed.line
             typed.at_s = now_s = min(max(typed.at_s, 0.0), self._session.passing_s)
+            if self._recordings.traffic_of(typed) is not None:
+                self._begin_typed(now_s)
             self._recordings.mark("command", f"{node}: {line}", now_s=now_s)
-            self._recordings.last.typed.append(typed)
+            if not self._recordings.add_typed(typed):
+                self._recordings.last.typed.append(typed)
             self._history.add(typed)
             with contextlib.suppress(ValueError):  # a line with a null character
                 self._network.record.add(now_s, node, line)
@@ -409,6 +453,25 @@ class SessionController:
             )
         for node, reply in self.terminals.take_replies():
             self._recordings.add_reply(node, reply, now_s=self._session.passing_s)
+        last = self._recordings.last
+        is_idle = self._clock.state == "idle"
+        if last.is_typed and last.has_ended_typed(is_idle=is_idle):
+            self._clock.pause()
+            now_s = self._session.now_s
+            self._recordings.end_typed(self._probe_reader, now_s=now_s, is_idle=is_idle)
+
+    def _begin_typed(self, since_s: float) -> None:
+        """Begin a recording of typed traffic, unless one runs."""
+        last = self._recordings.last
+        if last.is_typed and last.end_s is None:
+            return
+        self._clock.pause()
+        label = self._history.label()
+        self._history.begin_run()
+        case = replace(self._network.case(), flows=(), probes=(), events=())
+        self._recordings.begin_typed(
+            case, since_s=since_s, label=label, probe_reader=self._probe_reader
+        )
 
     def _keep_run(self, recording: Recording) -> None:
         """Hand over a run that has ended, to be written; it no longer changes."""
@@ -422,6 +485,7 @@ class SessionController:
         self._keep(
             LiveRun(
                 name=recording.name,
+                label=recording.label,
                 title=drawn.title,
                 layout=drawn.layout,
                 drawing=drawn.drawing,
@@ -456,9 +520,9 @@ class SessionController:
             recording.number,
         )
 
-    def kept(self, number: int, path: str) -> None:
-        """Record the path of a saved run, below the workspace."""
-        self._recordings.kept(number, path)
+    def saved(self, number: int, path: str, advice: Mapping[str, Advice]) -> None:
+        """Record the path of a saved run, below the workspace, and what limited its flows."""
+        self._recordings.saved(number, path, advice)
 
     def _handle_probes(self) -> None:
         """Restart the probes if necessary; all samples have been read."""

@@ -115,6 +115,7 @@ _OF_NETWORK = {
     "tunnels": "the tunnels were changed",
     "bonds": "the bonds were changed",
     "testbed": "the testbed's timing was changed",
+    "shared_kernel": "shared_kernel was changed",
 }
 
 

@@ -17,8 +17,8 @@ from longfat.studio.views import Advice
 ClockState: TypeAlias = Literal["running", "idle", "held"]
 """Time passes; no process has anything to do; or the user holds the clock."""
 
-FlowState: TypeAlias = Literal["waiting", "running", "done", "failed"]
-"""The state of a flow in a recording."""
+FlowState: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
+"""The state of a flow in a recording; a flow that the user ended early is `stopped`."""
 
 NodeKind: TypeAlias = Literal["host", "router", "switch", "root"]
 """The kind of a node with a shell; `root` is the machine itself."""
@@ -42,7 +42,7 @@ class SessionInfo(TypedDict):
     Attributes:
         id: identifies the session.
         name: the name of the drawing.
-        kernel: the series of its kernel.
+        kernel: its kernel's release.
         seed: decides all random numbers.
         case: the study's case that it is of; None for the bare network.
         nodes: its nodes, the machine itself first.
@@ -169,6 +169,8 @@ class RecordingInfo(TypedDict):
         levels: the reference values.
         differences: why its numbers may differ from those of the same case in Results.
         kept: the run directory that it was saved as, below the workspace; null before.
+        label: of traffic that is typed at terminals, what was changed since the last recording,
+            which may be nothing; null for a press of Run.
     """
 
     number: int
@@ -181,6 +183,7 @@ class RecordingInfo(TypedDict):
     levels: list[Level]
     differences: list[str]
     kept: str | None
+    label: str | None
 
 
 class TerminalInfo(TypedDict):
@@ -330,6 +333,39 @@ class AnswerEvent(TypedDict):
     text: str
 
 
+class LiveLoss(TypedDict):
+    """Packets that a running network lost at one place, for one cause, between two hosts.
+
+    Attributes:
+        node: the node that dropped them.
+        interface: the interface at which they were; empty if they had left it.
+        packets: their number since the machine's boot.
+        cause: why, with the qdisc that did.
+        meaning: what the cause means.
+        flow: their hosts, such as `h1 -> h2`.
+        last_s: when the last was dropped.
+    """
+
+    node: str
+    interface: str
+    packets: int
+    cause: str
+    meaning: str
+    flow: str
+    last_s: float
+
+
+class LossesEvent(TypedDict):
+    """Where the network has lost packets, on request.
+
+    Attributes:
+        losses: the losses, the most packets first.
+    """
+
+    event: Literal["losses"]
+    losses: list[LiveLoss]
+
+
 class EndedEvent(TypedDict):
     """The session has ended, always the last event.
 
@@ -352,6 +388,7 @@ SessionEvent: TypeAlias = (
     | RestartNeededEvent
     | MessageEvent
     | AnswerEvent
+    | LossesEvent
     | EndedEvent
 )
 """An event of a session."""

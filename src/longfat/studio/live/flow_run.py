@@ -9,21 +9,16 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from longfat.analysis.advice.diagnosis import diagnose
-from longfat.common.guard import scratch_folder
-from longfat.engine import kernel as kernels
 from longfat.errors import LongfatError
-from longfat.execution.runs import FlowTime, Run
-from longfat.execution.runs.run import RAW, sums_of
 from longfat.live.process import CommandFailed
 from longfat.model.addresses import target_address
-from longfat.model.traffic import Ping
+from longfat.model.traffic import Ping, Program
 from longfat.model.traffic.ping import parse_replies
 from longfat.model.units import format_quantity
 from longfat.studio.live.commands import EventPlayer
 from longfat.studio.live.events import Level, Mark
 from longfat.studio.live.series import SeriesInfo, SeriesSet
-from longfat.studio.views import Advice, advice_of
+from longfat.studio.live.typed_traffic import is_in_background, measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,57 +36,6 @@ if TYPE_CHECKING:
     from longfat.studio.views import Advice
 
 
-def advise(measured: Measured, case: Case) -> Advice | None:
-    """Diagnose a live flow.
-
-    Args:
-        measured: its measurements.
-        case: the network and its set-up, with this flow only.
-
-    Returns:
-        What limited it; None if that cannot be determined.
-    """
-    if not case.bulk_flows:
-        return None
-    try:
-        return _advise(measured, case)
-    except (LongfatError, OSError):  # no diagnosis is possible
-        return None
-
-
-def _advise(measured: Measured, case: Case) -> Advice:
-    name = measured.flow.name
-    with scratch_folder() as folder:
-        raw = folder / RAW
-        raw.mkdir()
-        for file, text in measured.raw.items():
-            (raw / file).write_text(text, encoding="utf-8")
-        run = Run(
-            folder=folder,
-            name=name,
-            case=case,
-            case_digest="",
-            digest="",
-            kernel={
-                "digest": "",
-                "release": kernels.find(case.kernel).release,
-                "binary_sha256": "",
-            },
-            tools={},
-            seed=case.seed,
-            flow_times={name: FlowTime(start_s=0.0, end_s=measured.flow.duration_s())},
-            epoch_s=0.0,
-            virtual_s=0.0,
-            wall_s=0.0,
-            peak_bytes=0,
-            sandbox="",
-            metrics={f"{name}.{metric}": value for metric, value in measured.metrics.items()},
-            files=sums_of(folder),
-        )
-        (found,) = diagnose(run, name)
-    return advice_of(found)
-
-
 MAX_MARKS = 500
 """The maximum number of marks of a recording."""
 
@@ -105,16 +49,18 @@ class PlayedFlow:
 
     Attributes:
         flow: the flow.
-        state: waiting, running, done or failed.
+        state: its state.
         started: its processes, when they run.
         started_s: when it began, in seconds of virtual time since boot.
         ended_s: when it ended, likewise.
         words: why it failed.
         measured: its measurements.
-        advice: what limited it.
+        advice: what limited it; None until the run was saved.
         replies_end: the offset up to which a ping's replies were read.
         replies: the number of the last one of them.
         replied_s: when it came, in seconds after the recording's start.
+        typed: the line at a terminal that it is; None for a flow of the study.
+        server: the address and port that it connects to, if a typed line names them.
     """
 
     flow: Flow
@@ -129,6 +75,14 @@ class PlayedFlow:
     replies_end: int = 0
     replies: int = 0
     replied_s: float = 0.0
+    typed: Typed | None = None
+    server: tuple[str, int] | None = None
+
+    def has_ended_typed(self, *, is_idle: bool) -> bool:
+        """Return whether it is typed traffic that has ended; see `Recording.end_typed`."""
+        if self.typed is None or self.typed.status is None:
+            return False
+        return is_idle or not is_in_background(self.typed.line)
 
     def to_json(self) -> LiveFlow:
         """Return it as an event has it."""
@@ -167,6 +121,8 @@ class Recording:
         name: the case's name, if the study names any.
         start_s: its start, in seconds of virtual time since boot.
         differences: why its numbers may differ from those of the same case in a new machine.
+        label: of traffic that is typed at terminals, what was changed since the last recording;
+            None for a press of Run.
 
     Attributes:
         start_s: likewise.
@@ -189,6 +145,7 @@ class Recording:
         name: str | None,
         start_s: float,
         differences: tuple[str, ...] = (),
+        label: str | None = None,
     ) -> None:
         self.number = number
         self.start_s = start_s
@@ -202,8 +159,10 @@ class Recording:
         self.kept: str | None = None
         self._marks: deque[Mark] = deque(maxlen=MAX_MARKS)
         self._differences = differences
+        self.label = label
         self._events: EventPlayer | None = None
         self.flows: list[PlayedFlow] = []
+        self._reported: set[str] = set()
         self._name = name
         self._case = case
         if case is not None:
@@ -214,8 +173,15 @@ class Recording:
 
     @property
     def case(self) -> Case | None:
-        """The case that is run; None without a press of Run."""
-        return self._case
+        """The case that is run; None before the first traffic."""
+        if self._case is None or self.label is None:
+            return self._case
+        return replace(self._case, flows=tuple(one.flow for one in self.flows))
+
+    @property
+    def is_typed(self) -> bool:
+        """Return whether it is of traffic that is typed at terminals."""
+        return self.label is not None
 
     @property
     def name(self) -> str | None:
@@ -230,7 +196,7 @@ class Recording:
     @property
     def is_over(self) -> bool:
         """Return whether all its flows and events have ended."""
-        return all(one.state in ("done", "failed") for one in self.flows)
+        return all(one.state not in ("waiting", "running") for one in self.flows)
 
     def running(self) -> list[PlayedFlow]:
         """Return the flows that run now."""
@@ -256,6 +222,53 @@ class Recording:
     def has_had_events(self) -> bool:
         """Return whether an event of the study was executed in it."""
         return any(one.kind == "event" for one in self._marks)
+
+    def add_typed(self, typed: Typed, flow: Program, *, server: tuple[str, int] | None) -> None:
+        """Add traffic that was typed at a terminal, and runs.
+
+        Args:
+            typed: the line.
+            flow: the same as a flow.
+            server: the address and port that it connects to, if they are known.
+        """
+        start_s = max(self.start_s, typed.at_s)
+        self.flows.append(
+            PlayedFlow(
+                replace(flow, start_s=round(start_s - self.start_s, 6)),
+                typed.line,
+                state="running",
+                started_s=start_s,
+                typed=typed,
+                server=server,
+            )
+        )
+
+    def has_ended_typed(self, *, is_idle: bool) -> bool:
+        """Return whether `end_typed` would measure any."""
+        return any(one.has_ended_typed(is_idle=is_idle) for one in self.running())
+
+    def end_typed(self, now_s: float, *, is_idle: bool) -> bool:
+        """Measure typed traffic that has ended; return whether there was any.
+
+        Args:
+            now_s: the time, in seconds of virtual time since boot.
+            is_idle: no process has anything to do: what ran in the background has ended, too.
+        """
+        ended = [one for one in self.running() if one.has_ended_typed(is_idle=is_idle)]
+        for one in ended:
+            assert one.typed is not None
+            assert one.typed.status is not None
+            assert isinstance(one.flow, Program)
+            assert one.started_s is not None
+            one.ended_s, one.state = now_s, "done"
+            one.measured = measure(
+                one.flow,
+                bytes(one.typed.output),
+                elapsed_s=now_s - one.started_s,
+                status=one.typed.status,
+            )
+            one.flow = one.measured.flow
+        return bool(ended)
 
     def mark(self, kind: Literal["change", "command", "event"], text: str, *, now_s: float) -> None:
         """Add a mark; see `Mark`.
@@ -313,7 +326,7 @@ class Recording:
                 if network.clock.now < (_given_up_s(one) or 0.0):
                     continue
                 one.started.kill()
-            self._measure(one, network)
+            self._measure(one)
         return any(one.state != "running" for one in ended)
 
     def stop(self, network: Network) -> None:
@@ -323,11 +336,24 @@ class Recording:
                 if one.started is not None:
                     one.started.drop()
                     one.ended_s = one.ended_s or network.clock.now
-                one.state, one.words = "failed", "stopped before its end"
+                one.state, one.words = "stopped", "stopped before its end"
+
+    def take_failures(self) -> list[PlayedFlow]:
+        """Return the flows that have failed since the last call."""
+        failed = [one for one in self.flows if one.state == "failed"]
+        fresh = [one for one in failed if one.flow.name not in self._reported]
+        self._reported |= {one.flow.name for one in fresh}
+        return fresh
 
     def close(self, now_s: float) -> None:
         """Mark it as ended."""
         self.end_s = now_s
+
+    def save(self, path: str, advice: Mapping[str, Advice]) -> None:
+        """Take where it was saved, and what limited its flows by what the saved run has."""
+        self.kept = path
+        for one in self.flows:
+            one.advice = advice.get(one.flow.name)
 
     def to_json(self) -> RecordingInfo:
         """Return it as an event has it."""
@@ -342,6 +368,7 @@ class Recording:
             "levels": list(self.levels),
             "differences": list(self._differences),
             "kept": self.kept,
+            "label": self.label,
         }
 
     def _ended_s(self, name: str) -> float | None:
@@ -360,7 +387,7 @@ class Recording:
                     return None
         return None if from_s is None else from_s + one.flow.drawn_start_s(self._case.seed)
 
-    def _measure(self, one: PlayedFlow, network: Network) -> None:
+    def _measure(self, one: PlayedFlow) -> None:
         assert one.started is not None
         try:
             one.measured = one.started.result()
@@ -370,9 +397,6 @@ class Recording:
             one.state, one.words = "failed", str(error)
         else:
             one.state = "done"
-            if self._case is not None:
-                case = replace(network.case(), flows=(one.flow,), probes=())
-                one.advice = advise(one.measured, case)
 
     def read_replies(self) -> None:
         """Add new replies of the pings to their series."""
@@ -402,6 +426,9 @@ class Recording:
 
 def _given_up_s(one: PlayedFlow) -> float | None:
     """Return the deadline for a flow's servers to end, since boot; None if there is none."""
-    if one.started is None or one.ended_s is None:
+    if one.started is None:
         return None
+    if one.ended_s is None:
+        # Another flow's start takes time, in which this one may have ended unnoticed.
+        return one.started_s if one.started.is_over else None
     return one.ended_s + one.started.grace_s

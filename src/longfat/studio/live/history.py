@@ -2,14 +2,59 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import TYPE_CHECKING
+
+from longfat.studio.live.replay import CONFIGURING
 
 if TYPE_CHECKING:
     from longfat.studio.live.terminals import Typed
 
 _MAX_CHANGES = 1000
 _MAX_LINE_CHARACTERS = 80
+_SHOWING = frozenset(("show", "list", "ls", "get", "-s", "-a"))
+
+
+_MAX_NAMED = 2
+_QDISC = re.compile(
+    r"tc\s+qdisc\s+(?:add|change|replace)\s+dev\s+(\S+)\s+(?:root|parent\s+\S+)"
+    r"(?:\s+handle\s+\S+)?\s+(.+)"
+)
+_NO_QDISC = re.compile(r"tc\s+qdisc\s+del\s+dev\s+(\S+)\b.*")
+_SYSCTL = re.compile(r"sysctl\s+(?:-w\s+)?(?:\S+\.)?(\w+\s?=.*)")
+
+
+def is_change(typed: Typed) -> bool:
+    """Return whether a typed command changed the network, and did not only show it."""
+    words = typed.line.split()
+    return (
+        bool(words)
+        and words[0] in CONFIGURING
+        and typed.status == 0
+        and not _SHOWING & set(words)
+        and len(words) > 2
+    )
+
+
+def change_text(line: str) -> str:
+    """Return a typed change as a short description, such as `s1-eth2: netem delay 20ms`.
+
+    >>> change_text("tc qdisc replace dev s2-eth2 root handle 1: tbf rate 1gbit limit 2621440")
+    's2-eth2: tbf rate 1gbit limit 2621440'
+    >>> change_text("sysctl -w net.ipv4.tcp_congestion_control=bbr")
+    'tcp_congestion_control=bbr'
+    """
+    line = " ".join(line.split())
+    if found := _QDISC.fullmatch(line):
+        text = f"{found[1]}: {found[2]}"
+    elif found := _NO_QDISC.fullmatch(line):
+        text = f"{found[1]}: no qdisc"
+    elif found := _SYSCTL.fullmatch(line):
+        text = found[1]
+    else:
+        text = line
+    return text[:_MAX_LINE_CHARACTERS]
 
 
 class History:
@@ -22,6 +67,7 @@ class History:
     def __init__(self) -> None:
         self._changes: deque[str] = deque(maxlen=_MAX_CHANGES)
         self._typed: deque[Typed] = deque(maxlen=_MAX_CHANGES)
+        self._since_run: deque[Typed | str] = deque(maxlen=_MAX_CHANGES)
         self.before_run: tuple[Typed, ...] = ()
 
     def add(self, typed: Typed, *, whole: bool = False) -> None:
@@ -32,16 +78,30 @@ class History:
             whole: a long line is not cut in `differences`.
         """
         self._typed.append(typed)
+        self._since_run.append(typed)
         line = typed.line if whole else typed.line[:_MAX_LINE_CHARACTERS]
         self._changes.append(f"{typed.node}: {line}")
 
     def add_change(self, text: str) -> None:
         """Add a change of the network made on the page, as a short description."""
         self._changes.append(text)
+        self._since_run.append(text)
+
+    def label(self) -> str:
+        """Return what was changed since the last run began; empty for nothing."""
+        changes = [
+            one if isinstance(one, str) else change_text(one.line)
+            for one in self._since_run
+            if isinstance(one, str) or is_change(one)
+        ]
+        texts = list(dict.fromkeys(changes))
+        more = f" and {len(texts) - _MAX_NAMED} more" if len(texts) > _MAX_NAMED else ""
+        return ", ".join(texts[-_MAX_NAMED:]) + more
 
     def begin_run(self) -> None:
         """Note that a run begins."""
         self.before_run = tuple(self._typed)
+        self._since_run.clear()
 
     def differences(self, *, now_s: float, earlier_runs: int) -> tuple[str, ...]:
         """Return why a run's numbers may differ from those of its case in Results.

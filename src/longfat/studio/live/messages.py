@@ -186,6 +186,11 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLosses:
+    """Send where the network has lost packets since its boot; see `LossesEvent`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StartCapture:
     """Capture packets at an interface.
 
@@ -222,6 +227,7 @@ Command: TypeAlias = (
     | CloseTerminal
     | TypeLines
     | Ask
+    | ReadLosses
     | StartCapture
     | EndCapture
 )
@@ -240,6 +246,7 @@ COMMANDS: dict[str, type[Any]] = {
     "close-terminal": CloseTerminal,
     "type": TypeLines,
     "ask": Ask,
+    "losses": ReadLosses,
     "capture": StartCapture,
     "end-capture": EndCapture,
 }

@@ -11,16 +11,19 @@ from longfat.studio.live.events import Level
 from longfat.studio.live.flow_run import Recording
 from longfat.studio.live.sample_log import SampleLog
 from longfat.studio.live.series import SeriesInfo
+from longfat.studio.live.typed_traffic import typed_flow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from longfat.live import Network
     from longfat.model.case import Case
+    from longfat.model.traffic import Program
     from longfat.studio.broadcast import Listeners
     from longfat.studio.live.events import RecordingInfo, SessionEvent
     from longfat.studio.live.probe_reader import ProbeReader
-    from longfat.studio.live.terminals import TypedReply
+    from longfat.studio.live.terminals import Typed, TypedReply
+    from longfat.studio.views import Advice
 
 _MAX_RECORDINGS = 20
 
@@ -53,6 +56,11 @@ class Recordings:
         """The current recording."""
         return self._all[-1]
 
+    @property
+    def earlier(self) -> int:
+        """The number of recordings with traffic so far."""
+        return self.last.number
+
     def begin(
         self,
         case: Case,
@@ -60,6 +68,8 @@ class Recordings:
         name: str | None,
         probe_reader: ProbeReader,
         differences: tuple[str, ...] = (),
+        label: str | None = None,
+        since_s: float | None = None,
     ) -> None:
         """Start a new one; the last one has ended.
 
@@ -68,17 +78,73 @@ class Recordings:
             name: the case's name, if it has one.
             probe_reader: the probes, with the current rates.
             differences: why its numbers may differ from those in a new machine.
+            label: see `Recording`.
+            since_s: its start, in seconds of virtual time since boot; now, if None.
         """
         number, now_s = self.last.number + 1, self._network.clock.now
-        samples = SampleLog(start_ns=self._network.session.now_ns)
+        start_s = now_s if since_s is None else since_s
+        samples = SampleLog(start_ns=self._network.session.now_ns - round((now_s - start_s) * 1e9))
         probe_reader.log_to(samples)
         self._all.append(
-            Recording(number, case=case, name=name, start_s=now_s, differences=differences)
+            Recording(
+                number, case=case, name=name, start_s=start_s, differences=differences, label=label
+            )
         )
         self.last.samples = samples
         self._compare(probe_reader, at_s=now_s)
         # The first, of traffic from terminals before, is dropped like the others.
         del self._all[:-_MAX_RECORDINGS]
+        self.update_listeners()
+
+    def begin_typed(
+        self, case: Case, *, since_s: float, label: str, probe_reader: ProbeReader
+    ) -> None:
+        """Start one of traffic that is typed at terminals; the machine is held.
+
+        Args:
+            case: the network and its set-up.
+            since_s: when the first line was typed, in seconds of virtual time since boot.
+            label: what was changed since the last recording.
+            probe_reader: the probes, with the current rates.
+        """
+        probe_reader.flush(sample=True)
+        self.poll(probe_reader)
+        probe_reader.count_anew()
+        self.begin(case, name=None, probe_reader=probe_reader, label=label, since_s=since_s)
+
+    def add_typed(self, typed: Typed) -> bool:
+        """Add a typed line to the last one, as its traffic; return whether it is traffic."""
+        last = self.last
+        if not last.is_typed or last.end_s is not None:
+            return False
+        flow = self.traffic_of(typed)
+        if flow is None:
+            return False
+        server = None
+        if flow.port is not None:
+            server = (self._network.address_of(flow.target), flow.port)
+        last.add_typed(typed, flow, server=server)
+        return True
+
+    def traffic_of(self, typed: Typed) -> Program | None:
+        """Return a typed line as a flow; None if it is none, or a flow of the study runs."""
+        last = self.last
+        is_own = last.is_typed and last.end_s is None
+        if not is_own and last.case is not None and last.end_s is None:
+            return None
+        return typed_flow(
+            typed,
+            network=self._network.model,
+            addresses=self._network.names_by_address(),
+            taken={one.flow.name for one in last.flows} if is_own else (),
+        )
+
+    def end_typed(self, probe_reader: ProbeReader, *, now_s: float, is_idle: bool) -> None:
+        """End the last one, if its typed traffic has ended; the machine is held."""
+        if not self.last.end_typed(now_s, is_idle=is_idle):
+            return
+        if self.last.is_over:
+            self._close(probe_reader)
         self.update_listeners()
 
     def end(self, probe_reader: ProbeReader) -> None:
@@ -100,6 +166,11 @@ class Recordings:
                 {"event": "message", "level": "error", "text": words, "about": "run"}
             )
         began = last.start_due(self._network)
+        for failed in last.take_failures():
+            text = f"{failed.flow.name} failed: {failed.words}"
+            self._listeners.event(
+                {"event": "message", "level": "error", "text": text, "about": "run"}
+            )
         if last.flows and last.is_over:
             self._close(probe_reader)
         if ended or began or wrong is not None or last.end_s is not None:
@@ -186,17 +257,18 @@ class Recordings:
         """Send the state of the last one."""
         self._listeners.event({"event": "recording", "recording": self.last.to_json()})
 
-    def kept(self, number: int, path: str) -> None:
-        """Record and send the path of a saved run, below the workspace."""
+    def saved(self, number: int, path: str, advice: Mapping[str, Advice]) -> None:
+        """Record and send the path of a saved run, below the workspace, and its diagnosis."""
         for one in self._all:
             if one.number == number:
-                one.kept = path
+                one.save(path, advice)
                 self._listeners.event({"event": "recording", "recording": one.to_json()})
 
     def flow_of(self, address: str, port: int) -> str:
         """Return the name of the flow whose server has an address and port; empty if none has."""
         for one in self.last.flows:
-            if one.started is not None and one.started.server == (address, port):
+            server = one.server if one.started is None else one.started.server
+            if server == (address, port):
                 return one.flow.name
         return ""
 

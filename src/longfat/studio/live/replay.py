@@ -111,7 +111,7 @@ def typed_event(typed: Typed, network: Network) -> Event | None:
         typed: the line.
         network: the network, whose nodes are commands at its prompts.
     """
-    node, line = _at_node(typed, network)
+    node, line = at_node(typed, network)
     words = line.split()
     if not words:
         return None
@@ -130,14 +130,14 @@ def configuring(typed: Sequence[Typed], network: Network) -> list[Command]:
     """Return the typed configuration commands, as set-up lines."""
     found = []
     for one in typed:
-        node, line = _at_node(one, network)
+        node, line = at_node(one, network)
         words = line.split()
         if words and words[0] in CONFIGURING and not _SHELL & set(line) and one.status == 0:
             found.append(Command(node=node, line=line))
     return found
 
 
-def _at_node(typed: Typed, network: Network) -> tuple[str, str]:
+def at_node(typed: Typed, network: Network) -> tuple[str, str]:
     """Return the node and the command: `h1 tc ...` at root is `tc ...` at h1."""
     hosts = {host.name for host in network.hosts}
     nodes = hosts | {ROOT_NAMESPACE} | {switch.name for switch in network.switches}

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from longfat.errors import InputError
 from longfat.studio.broadcast import Listener
-from longfat.studio.documents import beside_of
-from longfat.studio.http import HttpError, JsonAnswer, read_json
+from longfat.studio.documents import DocumentRequest
+from longfat.studio.http import HttpError, JsonAnswer, Name, query_texts, read_request
 from longfat.studio.live.messages import read_size
 from longfat.studio.threads import run_in_threadpool
 
@@ -26,19 +30,31 @@ if TYPE_CHECKING:
     from longfat.studio.live.session import LiveSession, LiveSessions
     from longfat.studio.workspace import Workspace
 
+_NOT_OF_FILES = re.compile(r"[^A-Za-z0-9._-]+")
+
 GONE = 4404
 """The WebSocket's status if there is no such session, or no longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRequest(DocumentRequest):
+    """A request to start a session.
+
+    Attributes:
+        case: the chosen case; null for the only one, or the bare network.
+    """
+
+    case: Name | None = None
 
 
 def live_routes(sessions: LiveSessions, *, workspace: Workspace) -> list[BaseRoute]:
     """Return the routes of live sessions."""
 
     async def create(request: Request) -> JsonAnswer:
-        body = await read_json(request)
-        name, text, case = body.name("name"), body.text("text"), body.maybe_name("case")
-        beside = beside_of(body, workspace)
+        body = await read_request(request, SessionRequest)
+        beside = body.files_beside(workspace)
         live = await run_in_threadpool(
-            lambda: sessions.create(name=name, text=text, case=case, beside=beside)
+            lambda: sessions.create(name=body.name, text=body.text, case=body.case, beside=beside)
         )
         return JsonAnswer(live.info(), status_code=201)
 
@@ -47,6 +63,23 @@ def live_routes(sessions: LiveSessions, *, workspace: Workspace) -> list[BaseRou
         if not sessions.end(request.path_params["number"]):
             raise HttpError("there is no such session", status=HTTPStatus.NOT_FOUND)
         return JsonAnswer({})
+
+    def found(request: Request) -> LiveSession:
+        live = sessions.find(request.path_params["number"])
+        if live is None:
+            raise HttpError("there is no such session", status=HTTPStatus.NOT_FOUND)
+        return live
+
+    async def files(request: Request) -> JsonAnswer:
+        return JsonAnswer(await run_in_threadpool(found(request).files))
+
+    async def file(request: Request) -> Response:
+        (path, *_) = query_texts(request, "path")
+        live = found(request)
+        content = await run_in_threadpool(lambda: live.read_file(path))
+        name = _NOT_OF_FILES.sub("-", PurePosixPath(path).name)
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(content, media_type="application/octet-stream", headers=headers)
 
     async def session(socket: WebSocket) -> None:
         await _serve(socket, sessions, _session)
@@ -57,6 +90,8 @@ def live_routes(sessions: LiveSessions, *, workspace: Workspace) -> list[BaseRou
     return [
         Route("/api/sessions", create, methods=["POST"]),
         Route("/api/sessions/{number}", end, methods=["DELETE"]),
+        Route("/api/sessions/{number}/files", files, methods=["GET"]),
+        Route("/api/sessions/{number}/file", file, methods=["GET"]),
         WebSocketRoute("/ws/sessions/{number}", session),
         WebSocketRoute("/ws/sessions/{number}/terminals/{terminal:int}", terminal),
     ]

@@ -21,9 +21,11 @@ import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from longfat.analysis.advice.diagnosis import diagnose
+from longfat.engine.kernel.version import NEWEST, series_of
 from longfat.engine.machine.machine import START_OF_TIME_S
 from longfat.errors import LongfatError
 from longfat.execution.runs import EventTime, FlowTime, GuestReport, Run, staged_run
@@ -31,11 +33,14 @@ from longfat.execution.runs.run import COMMANDS, RAW
 from longfat.execution.tools import Toolbox
 from longfat.model.events import Event
 from longfat.model.probes import Capture, Queue, Rate, Tcp
+from longfat.model.traffic import Program
 from longfat.studio.formats import folder_name
 from longfat.studio.http import RUNS, json_text
 from longfat.studio.live.captures import MAX_KEPT_BYTES
 from longfat.studio.live.replay import Change, Replay, make_replay
 from longfat.studio.live.terminals import Typed
+from longfat.studio.live.typed_traffic import is_server_of
+from longfat.studio.views import Advice, advice_of
 from longfat.study import STUDY_FILE
 
 if TYPE_CHECKING:
@@ -48,6 +53,7 @@ if TYPE_CHECKING:
     from longfat.model.case import Case
     from longfat.model.network import Network
     from longfat.model.probes import Probe
+    from longfat.model.traffic import Flow
     from longfat.studio.live.captures import RunCapture
     from longfat.studio.live.events import RecordingInfo
     from longfat.studio.live.sample_log import SampleLog
@@ -59,6 +65,9 @@ E = TypeVar("E", bound=Event)
 RECORDING = "recording.json"
 RECORDING_SERIES = "recording.series"
 
+_NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9.=]+")
+_MAX_LABEL = 48
+
 # What is played once more has the title of a live run.
 _RUN_OF = re.compile(r" \(live run \d+\)$")
 
@@ -69,6 +78,7 @@ class LiveRun:
 
     Attributes:
         name: the name of the study's case; None if it is of no case.
+        label: of typed traffic, what was changed before it; None for a press of Run.
         title: the study's title.
         layout: where nodes stand in the drawing.
         drawing: what stands in the drawing besides.
@@ -96,6 +106,7 @@ class LiveRun:
     """
 
     name: str | None
+    label: str | None
     title: str
     layout: Mapping[str, tuple[float, float]]
     drawing: Drawing
@@ -143,8 +154,11 @@ def write_live_run(
     since = {"start_s": live.start_s}
     kept, too_large = _captures(live, min(MAX_KEPT_BYTES, max_capture_bytes))
     probes = (*_probes(live), *(one.probe for one in kept))
-    probed = replace(live.case, network=_network(live), probes=probes)
-    label = live.name if live.name not in (None, "default") else None
+    # A study that says "newest" would be another one with another kernel.
+    kernel = series_of(live.kernel.release) if live.case.kernel == NEWEST else live.case.kernel
+    probed = replace(live.case, kernel=kernel, network=_network(live), probes=probes)
+    label = live.label or (live.name if live.name != "default" else None)
+    label = _NOT_OF_NAMES.sub("-", label or "")[:_MAX_LABEL].strip("-.")
     replay = make_replay(
         probed,
         title=f"{_RUN_OF.sub('', live.title)} (live run {number})",
@@ -152,7 +166,7 @@ def write_live_run(
         drawing=live.drawing,
         before=live.before,
         changes=[_change(change, **since) for change in live.changes],
-        typed=[_typed(one, **since) for one in live.typed],
+        typed=[_typed(one, **since) for one in live.typed if not _is_own_server(one, live)],
     )
     done = {one.flow.name for one in live.measured}
     case = replace(
@@ -161,7 +175,7 @@ def write_live_run(
         probes=tuple(_of_measured(probe, done) for probe in replay.case.probes),
     )
     case = replace(case, probes=tuple(one for one in case.probes if one.targets))
-    name = f"live-{number}" if label is None else f"{label}-live-{number}"
+    name = f"{label}-live-{number}" if label else f"live-{number}"
     with staged_run(out, name=name, case=case, study=study) as staged:
         raw = staged.folder / RAW
         raw.mkdir()
@@ -200,6 +214,12 @@ def write_live_run(
     return run, replay
 
 
+def _is_own_server(typed: Typed, live: LiveRun) -> bool:
+    """Return whether a typed line starts a server that a flow brings itself."""
+    programs = [flow for flow in live.case.flows if isinstance(flow, Program)]
+    return is_server_of(typed, programs, live.network)
+
+
 def _network(live: LiveRun) -> Network:
     """Return the network that the run is of: as at the start, with what has come since."""
     start = live.case.network
@@ -210,7 +230,7 @@ def _probes(live: LiveRun) -> tuple[Probe, ...]:
     """Return the probes of the study: what the studio samples itself."""
     taken = {flow.name for flow in live.case.flows}
     names = [name for pair in _network(live).interfaces() for name in pair]
-    tcp = tuple(flow.name for flow in live.case.flows if flow.has_tcp_sockets)
+    tcp = tuple(flow.name for flow in live.case.flows if _has_own_sockets(flow))
     queues = tuple(name for name in names if name in live.queues)
     every_s = live.every_s
     found: list[Probe] = []
@@ -223,6 +243,11 @@ def _probes(live: LiveRun) -> tuple[Probe, ...]:
     return tuple(found)
 
 
+def _has_own_sockets(flow: Flow) -> bool:
+    """Return whether a flow has TCP sockets that are distinguished from those of others."""
+    return flow.has_tcp_sockets and (not isinstance(flow, Program) or flow.port is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class _SavedCapture:
     """A capture of the session as a probe of the run, and where its packets stand."""
@@ -233,7 +258,7 @@ class _SavedCapture:
 
 
 def _captures(live: LiveRun, max_bytes: float) -> tuple[list[_SavedCapture], list[str]]:
-    """Return the captures that have packets of the run, and what is to be said of the others."""
+    """Return the captures that have packets of the run, and messages about the others."""
     taken = {flow.name for flow in live.case.flows}
     there = {name for pair in _network(live).interfaces() for name in pair}
     start_ns, end_ns = (
@@ -296,6 +321,21 @@ _NUMBERED = re.compile(r"(?:.*-)?live-(\d+)-seed\d+")
 _COUNTING = threading.Lock()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteResult:
+    """What became of a live run that was to be written.
+
+    Attributes:
+        path: its path below the workspace; None if it could not be written.
+        message: why, or what was left out; may be empty.
+        advice: what limited its flows, by name, of those where that is known.
+    """
+
+    path: str | None
+    message: str
+    advice: Mapping[str, Advice] = field(default_factory=dict)
+
+
 class RunWriter:
     """Writes the runs of one session.
 
@@ -310,25 +350,24 @@ class RunWriter:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="run writer")
         self._waiting: list[Future[None]] = []
 
-    def keep(self, live: LiveRun, report: Callable[[str | None, str], None]) -> None:
+    def keep(self, live: LiveRun, report: Callable[[WriteResult], None]) -> None:
         """Write a run.
 
         Args:
             live: the run.
-            report: called, from another thread, with its path below the workspace, or None if
-                it could not be written, and with a message, which may be empty.
+            report: called, from another thread, with what became of it.
         """
         if self._workspace is None:
             live.samples.close()
             return
         workspace = self._workspace
-        self._waiting.append(self._thread.submit(lambda: report(*self._write(live, workspace))))
+        self._waiting.append(self._thread.submit(lambda: report(self._write(live, workspace))))
 
     def close(self) -> None:
         """Wait until all is written."""
         self._thread.shutdown(wait=True)
 
-    def _write(self, live: LiveRun, workspace: Workspace) -> tuple[str | None, str]:
+    def _write(self, live: LiveRun, workspace: Workspace) -> WriteResult:
         place = f"{RUNS}/{self._study}"
         try:
             with contextlib.closing(live.samples), _COUNTING, workspace.relative_paths():
@@ -343,11 +382,25 @@ class RunWriter:
                     max_capture_bytes=workspace.disk.room_bytes(),
                 )
         except LongfatError as error:
-            return None, f"This run could not be saved: {error}"
+            return WriteResult(path=None, message=f"This run could not be saved: {error}")
         except Exception as error:
             _LOG.exception("a live run")
-            return None, f"This run could not be saved: internal error ({error!r})"
-        return f"{place}/{run.folder.name}", "; ".join(replay.left_out)
+            message = f"This run could not be saved: internal error ({error!r})"
+            return WriteResult(path=None, message=message)
+        return WriteResult(
+            path=f"{place}/{run.folder.name}",
+            message="; ".join(replay.left_out),
+            advice=_advice(run),
+        )
+
+
+def _advice(run: Run) -> dict[str, Advice]:
+    """Return what limited the flows of a run, as `longfat diagnose` has it."""
+    found: dict[str, Advice] = {}
+    for flow in run.case.flows:
+        with contextlib.suppress(LongfatError, OSError):  # of this flow nothing is known
+            found |= {one.flow: advice_of(one) for one in diagnose(run, flow.name)}
+    return found
 
 
 def _last(out: Path) -> int:

@@ -18,22 +18,25 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from longfat.errors import InputError, LongfatError, MachineError
 from longfat.studio.broadcast import Listeners
 from longfat.studio.live.controller import SessionController
 from longfat.studio.live.drawing import read_drawing
-from longfat.studio.live.saved_run import RunWriter
+from longfat.studio.live.saved_run import RunWriter, WriteResult
 from longfat.study.file_reader import FileReader, no_files
 
 if TYPE_CHECKING:
     from longfat.studio.broadcast import Listener
     from longfat.studio.live.drawing import Drawn
     from longfat.studio.live.events import SessionEvent, SessionInfo
+    from longfat.studio.live.files import SessionFile
     from longfat.studio.live.messages import TerminalSize
     from longfat.studio.machine_queue import Member
     from longfat.studio.workspace import Workspace
+
+T = TypeVar("T")
 
 _FINISH_WITHIN_S = 5.0
 """The time limit to save the run of a session that ends, in wall time."""
@@ -101,7 +104,7 @@ class LiveSession:
                 on_wait=self._check,
                 disk=None if workspace is None else workspace.disk,
                 keep=lambda live, count: self._run_writer.keep(
-                    live, lambda path, words: self._kept(count, path, words)
+                    live, lambda result: self._kept(count, result)
                 ),
             )
         except _Closed:
@@ -156,6 +159,46 @@ class LiveSession:
     def resize(self, number: int, size: TerminalSize) -> Future[None]:
         """Set the size of a terminal."""
         return self._post(lambda: self._controller.resize(number, size))
+
+    def files(self) -> list[SessionFile]:
+        """Return the files that were written in its machine; waits for that.
+
+        Raises:
+            LongfatError: they cannot be listed.
+        """
+        return self._result(self._controller.files)
+
+    def read_file(self, path: str) -> bytes:
+        """Return the content of one of these files; waits for that.
+
+        Raises:
+            LongfatError: it cannot be read.
+        """
+        return self._result(lambda: self._controller.read_file(path))
+
+    def _result(self, work: Callable[[], T]) -> T:
+        """Return what the session's thread gets from a function.
+
+        Raises:
+            LongfatError: the function failed, or the session has ended.
+        """
+        results: list[T | LongfatError] = []
+
+        def do() -> None:
+            try:
+                results.append(work())
+            except LongfatError as error:
+                results.append(error)
+                if isinstance(error, MachineError):
+                    raise
+
+        self._post(do).result()
+        if not results:
+            raise InputError("the session has ended")
+        (result,) = results
+        if isinstance(result, LongfatError):
+            raise result
+        return result
 
     def join(self, listener: Listener) -> Future[None]:
         """Send a listener the whole state, and from then on all events."""
@@ -239,20 +282,20 @@ class LiveSession:
         for posted in list(self._posted_late):
             posted()
 
-    def _kept(self, number: int, path: str | None, words: str) -> None:
+    def _kept(self, number: int, result: WriteResult) -> None:
         """Report a saved run from the session's thread; from any thread."""
         with self._lock:
             is_late = self._over
             if is_late:
-                self._posted_late.append(lambda: self._report_saved(number, path, words))
+                self._posted_late.append(lambda: self._report_saved(number, result))
         if not is_late:
-            self._post(lambda: self._report_saved(number, path, words))
+            self._post(lambda: self._report_saved(number, result))
 
-    def _report_saved(self, number: int, path: str | None, words: str) -> None:
-        if path is not None:
-            self._controller.kept(number, path)
-        if words:
-            self._controller.warn(words)
+    def _report_saved(self, number: int, result: WriteResult) -> None:
+        if result.path is not None:
+            self._controller.saved(number, result.path, result.advice)
+        if result.message:
+            self._controller.warn(result.message)
 
     def _check(self) -> None:
         """Raise in the thread, whatever it waits for, if it is to end.

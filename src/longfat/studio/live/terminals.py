@@ -28,6 +28,7 @@ from longfat.live.shell.bash import (
 )
 from longfat.live.shell.server import SHELL
 from longfat.live.shell.typed_lint import TypedLint
+from longfat.live.shell.work_folder import HOME
 from longfat.model.network import ROOT_NAMESPACE
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from longfat.studio.live.events import TerminalInfo
     from longfat.studio.live.messages import TerminalSize
 
-_TYPED = re.compile(r"(?:at )?(?:[\w-]+ )?ping6?\b([^|;&<>]*)")
+_TYPED = re.compile(r"(?:at )?(?:[\w-]+ )?ping6?\b([^|;&<>]*)(?:\|\s*tee\b[^|;&<>]*)?")
 _INTERVAL = re.compile(r"\s-i\s*([\d.]+)")
 _REPLY = re.compile(
     rb"bytes from ([\w.:-]{1,253}?):? .*?icmp_seq=(\d{1,9}) .*?time=(\d{1,9}(?:\.\d{1,9})?) ms"
@@ -107,6 +108,9 @@ class TypedPing:
 MAX_SHOWN_BYTES = 1 << 18
 """How much of a terminal's output is kept for new listeners."""
 
+MAX_TYPED_OUTPUT_BYTES = 1 << 20
+"""How much is kept of the output of a typed command, its end."""
+
 MAX_TERMINALS = 64
 """The maximum number of terminals, including ended ones that are not closed."""
 
@@ -119,7 +123,6 @@ _STATUS = re.compile(rb"=(\d{1,3})")
 _MAX_NOTES = 100
 _MAX_REQUESTS = 16
 _MAX_REPLIES = 10_000
-_HOME = "/root"
 _TERM = "xterm-256color"
 
 
@@ -132,12 +135,19 @@ class Typed:
         line: the command.
         at_s: when, in seconds after the run's start, or since boot without a run.
         status: its exit status; None if not known yet.
+        output: the end of what its terminal has shown since.
     """
 
     node: str
     line: str
     at_s: float
     status: int | None = None
+    output: bytearray = field(default_factory=bytearray, repr=False)
+
+    def show(self, data: bytes) -> None:
+        """Add what its terminal shows."""
+        self.output.extend(data)
+        del self.output[: len(self.output) - MAX_TYPED_OUTPUT_BYTES]
 
 
 @dataclass(eq=False, slots=True)
@@ -180,8 +190,14 @@ class Terminal:
     def show(self, data: bytes) -> None:
         """Add output; `tell` sends it."""
         data, notes = self.note_reader.read(data)
+        # Output and notes of one piece are in no order: it belongs to the command before and after.
+        before = self.last
         for note in notes:
+            if _STATUS.fullmatch(note) and before is not None and before is self.last:
+                before.show(data)
             self._take_note(note)
+        if self.last is not None:
+            self.last.show(data)
         self.replies += self.ping.read(data)
         for kept in (self.shown, self.fresh):
             kept.extend(data)
@@ -286,7 +302,7 @@ class Terminals:
             SHELL,
             node=place,
             environment=environment(place, term=_TERM),
-            folder=_HOME,
+            folder=HOME,
             terminal=(rows, columns),
         )
         self._last += 1
