@@ -15,7 +15,6 @@ from longfat_packetdrill.expressions import NLA_BYTES, Expression, wrong_kind
 if TYPE_CHECKING:
     from longfat_packetdrill.scanner import Scanner
 
-_INT_BITS = 64
 _MAX_BUFFER = 1 << 26
 
 

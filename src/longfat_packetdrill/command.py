@@ -111,7 +111,7 @@ def packetdrill(
     check: bool,
     as_json: bool,
 ) -> int:
-    """Run packetdrill scripts, each in a machine of its own, in virtual time.
+    """Run packetdrill scripts, each in a machine of its own.
 
     FILE is a script, or a folder: then all *.pkt in it run.
 

@@ -22,6 +22,7 @@ from longfat.engine.init import GUEST_PLACE, JOB_PLACE, write_job
 from longfat.engine.kernel import Kernel
 from longfat.engine.kernel.version import NEWEST
 from longfat.engine.machine import Machine, Quota, RunOutput, reserve_cpu
+from longfat.engine.toolset import find as find_toolset
 from longfat.errors import MachineError
 from longfat_packetdrill.packets import Packet
 from longfat_packetdrill.script import Script, seconds_text
@@ -166,10 +167,11 @@ def run_script(
         "limit_ns": round(limit_s * 1e9),
         "captures": capture is not None,
     }
+    toolset = find_toolset()
     with (
         scratch_folder() as folder,
         reserve_cpu() as cpu,
-        product_folder(_PROGRAM) as program,
+        product_folder(_PROGRAM, toolset=toolset) as program,
     ):
         run = folder / "run"  # which goes if the machine's guard must end it
         run.mkdir()
@@ -184,6 +186,7 @@ def run_script(
                     JOB_PLACE: write_job(job, inside=folder),
                     _SCRIPTS: root.resolve(),
                 },
+                toolset=toolset,
                 output=output,
                 cpu=cpu,
                 seed=seed,

@@ -28,6 +28,7 @@ from longfat.model.case import Case
 from longfat.model.network import Host, Link, Network
 from longfat.model.parameter import ParameterValue
 from longfat.model.traffic import Iperf3
+from tests.caches import share_toolset
 from tests.command import Command
 from tests.paths import REPOSITORY
 
@@ -234,6 +235,7 @@ def own_cache(tmp_path: Path, name: str) -> tuple[dict[str, str], Path]:
     cache = tmp_path / f"cache-{name}"
     folder = cache / "kernels" / kernel.digest
     shutil.copytree(kernel.folder, folder)
+    share_toolset(cache)
     return {"LONGFAT_CACHE": str(cache)}, folder / "linux"
 
 

@@ -64,7 +64,7 @@ def test_a_case_whose_worker_dies_three_times_fails(
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGSTOP])
-def test_a_worker_that_is_told_to_end_or_stops_loses_nothing(
+def test_a_worker_that_is_ordered_to_end_or_stops_loses_nothing(
     hearer: Hearer, make_works: MakeWorks, tmp_path: Path, how: signal.Signals
 ) -> None:
     hosts = Hosts(tmp_path, environment={"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3s"})
@@ -96,7 +96,7 @@ def test_a_worker_that_is_told_to_end_or_stops_loses_nothing(
         hosts.close()
 
 
-def test_what_a_worker_lacks_is_tried_elsewhere_and_told_of_it(
+def test_what_a_worker_lacks_is_tried_elsewhere_and_reported(
     hosts: Hosts, hearer: Hearer, make_works: MakeWorks
 ) -> None:
     hosts.worker("lacks", options=FAULTY, environment={"LONGFAT_FAULT": "lacks room on its disk"})

@@ -123,7 +123,7 @@ def grade(
     metadata: Path | None,
     as_json: bool,
 ) -> None:
-    """Grade each SUBMISSION, a student's folder, against the instructor's file of LAB.
+    """Grade each SUBMISSION of LAB, a student's folder.
 
     Everything is rerun, in sandboxes and within the lab's limits; no submitted result is
     trusted. An error in a submission costs points and does not stop the grading; nor does a

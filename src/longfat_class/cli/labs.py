@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from longfat.cli.console import echo, stdout
+from longfat.cli.group import Group
 from longfat.cli.labs import list_labs
 from longfat.cli.language import language_option
 from longfat.cli.options import json_option
@@ -18,12 +19,12 @@ from longfat.errors import ExitCode, HostError, InputError
 from longfat.study.text import LanguageChoice
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @json_option("Print a JSON list.")
 @language_option("Titles")
 @click.pass_context
 def labs(context: click.Context, *, as_json: bool, language: LanguageChoice) -> None:
-    """List the labs by course; new, check, seed and classroom make labs for a class.
+    """List the labs by course, or make labs for a class.
 
     Read a lab with `longfat show LAB`, run it with `longfat run LAB`. A run is a case with
     one seed; the virtual time is that of all runs together. The last column has the languages

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from longfat.cli.render.tables import plain_table, print_table
+from longfat.cli.render.tables import is_too_wide, plain_table, print_blocks, print_table
 from longfat.common.terminal_text import printable_line
 from longfat_class.analysis import CHECKS
 
@@ -26,23 +26,26 @@ def print_graded(graded: Sequence[Graded], *, console: Console, for_student: boo
         for_student: print neither answer keys nor what hidden exercises found.
     """
     exercises = [score.exercise for score in graded[0].scores]
-    table = plain_table()
-    table.add_column("student", no_wrap=True)
-    for exercise in exercises:
-        table.add_column(exercise.name, justify="right", no_wrap=True)
     late = any(one.penalty for one in graded)
-    for head in (*(("late",) if late else ()), "points"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_row("", *(f"/{exercise.points:g}" for exercise in exercises), *([""] if late else []))
+    columns = [*(exercise.name for exercise in exercises), *(["late"] if late else []), "points"]
+    rows = [
+        (Text(), [*(f"/{one.points:g}" for one in exercises), *([""] if late else []), ""]),
+    ]
     for one in graded:
         cells = ["-" if one.failure else f"{score.points:g}" for score in one.scores]
         cells += [f"-{one.penalty:g}" if one.penalty else ""] if late else []
-        table.add_row(
-            Text(printable_line(one.submission.student), style="bold"),
-            *cells,
-            "not graded" if one.failure else f"{one.total:g} of {one.most:g}",
-        )
-    print_table(table, console=console)
+        cells.append("not graded" if one.failure else f"{one.total:g} of {one.most:g}")
+        rows.append((Text(printable_line(one.submission.student), style="bold"), cells))
+    table = plain_table()
+    table.add_column("student", no_wrap=True)
+    for head in columns:
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, cells in rows:
+        table.add_row(name, *map(Text, cells))
+    if is_too_wide(table, console):
+        print_blocks("student", columns, rows, console=console)
+    else:
+        print_table(table, console=console)
     for one in graded:
         _print_reasons(one, console, for_student=for_student)
 

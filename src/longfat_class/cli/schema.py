@@ -22,7 +22,7 @@ _ALL: Mapping[str, Callable[[], dict[str, Any]]] = {
 @click.command()
 @click.argument("kind", type=click.Choice(tuple(_ALL)), default="study")
 def schema(kind: str) -> None:
-    """Print the JSON Schema of study files, or of another kind of text.
+    """Print the JSON Schema of study files, or of other texts.
 
     The others are instructors' files (grading.yaml), and the lines to and from `longfat session`.
     Editors complete and check a study by it: write it to a file, and name that in the study's

@@ -10,6 +10,7 @@ import sys
 
 from longfat.guest import mounts, shared, system
 from longfat.guest.output import OUTCOME, Output
+from longfat.guest.toolset import SEARCH_PATH, SHELL
 from longfat_packetdrill.guest.player import Player, outcome_of
 
 TYPE_CHECKING = False
@@ -21,9 +22,9 @@ _ENVIRONMENT = {
     "HOME": "/root",
     "LC_ALL": "C.UTF-8",
     "LOGNAME": "root",
-    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "PATH": SEARCH_PATH,
     "PYTHONHASHSEED": "0",
-    "SHELL": "/bin/sh",
+    "SHELL": SHELL,
     "TZ": "UTC",
     "USER": "root",
     # By which the kernel's set_sysctls.py names its file, as $PPID of the shell.

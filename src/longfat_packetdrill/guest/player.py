@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from longfat.guest import mounts, system
 from longfat.guest.output import Output
+from longfat.guest.toolset import SHELL
 from longfat_packetdrill.guest import assertions, wire
 from longfat_packetdrill.guest.calls import Calls, Prepared
 from longfat_packetdrill.guest.device import Device
@@ -366,7 +367,7 @@ class Player:
         line: str = event["command"]["line"]
         due_ns = self._now_ns
         self._note(event["line"])
-        status, said = self._run(["/bin/sh", "-c", line])
+        status, said = self._run([SHELL, "-c", line])
         self._commands_said = (self._commands_said + said)[-KEPT_OUTPUT:]
         if self._has_begun:
             self._pass(due_ns)

@@ -41,7 +41,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     return Played(name="it", case=case, run=run)
 
 
-def test_honest_figures_are_believed(played: Played) -> None:
+def test_honest_figures_are_accepted(played: Played) -> None:
     assert list(forged(played)) == []
 
 
@@ -108,7 +108,7 @@ def play(folder: Path, study: str) -> Played:
     return Played(name="it", case=case, run=run)
 
 
-def test_traffic_over_its_links_is_believed(tmp_path: Path) -> None:
+def test_traffic_over_its_links_is_accepted(tmp_path: Path) -> None:
     played = play(tmp_path, SWITCHES + "  - h1: 'true'\n")
     assert list(forged(played)) == []
     assert played.run is not None
@@ -124,7 +124,7 @@ def test_traffic_around_its_links_is_not(tmp_path: Path, way: str) -> None:
     assert "which all of it has to pass" in reasons
 
 
-def test_a_ping_around_its_links_is_not_believed(tmp_path: Path) -> None:
+def test_a_ping_around_its_links_is_rejected(tmp_path: Path) -> None:
     study = SWITCHES[: SWITCHES.index("  bulk:")] + "setup:\n"
     lines = "  - h1: ip addr add 10.0.0.2/32 dev lo\n"
     (words,) = forged(play(tmp_path, study + lines))
@@ -170,7 +170,7 @@ flows: {bulk: {iperf3: h1 -> h2, time: 2s}}
 """
 
 
-def test_a_flow_through_nat_is_believed(tmp_path: Path) -> None:
+def test_a_flow_through_nat_is_accepted(tmp_path: Path) -> None:
     assert list(forged(play(tmp_path, NAT))) == []
 
 

@@ -64,7 +64,7 @@ def test_an_answer_that_is_right_for_another_is_odd(tmp_path: Path) -> None:
     first = graded(tmp_path, "first", exercises=question, seed=1)
     key = first.scores[0].key
     second = graded(
-        tmp_path, "second", answer("lossy_throughput", key), exercises=question, seed=797201
+        tmp_path, "second", answer("lossy_throughput", key), exercises=question, seed=12345
     )
     assert second.total == 0
     odd = shared_oddities([first, second])

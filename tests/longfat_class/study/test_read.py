@@ -131,6 +131,12 @@ def test_the_template_is_good() -> None:
             "takes is of study",
         ),
         ("path: {setup", "tuned: {setup", "4:10: parts.tuned", "called as a case"),
+        (
+            "tuned.bulk.receiver > 1mbit",
+            "tuned.bulk.receiver > 1mbit over seeds",
+            "10:42: exercises.fill.claim",
+            "`over seeds` is for claims of studies",
+        ),
     ],
 )
 def test_what_is_wrong_has_a_place(

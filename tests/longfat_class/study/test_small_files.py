@@ -208,7 +208,7 @@ def test_an_algorithm_is_set_for_what_comes_after() -> None:
     assert names == ["reno", "bbr", None, "vegas", None]
 
 
-def test_a_line_that_cannot_be_played_is_told() -> None:
+def test_a_line_that_cannot_be_played_is_reported() -> None:
     found = script_traffic(
         typed(
             ("h1", "iperf3 -c 10.9.9.9"),

@@ -5,14 +5,15 @@ Changes are sent to other pages of the workspace on the WebSocket of progress.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from longfat.studio.guarded_files import base_of
-from longfat.studio.http import read_json
+from longfat.studio.guarded_files import SaveRequest
+from longfat.studio.http import Name, Names, PageName, read_request
 from longfat.studio.threads import run_in_threadpool
 
 if TYPE_CHECKING:
@@ -21,6 +22,55 @@ if TYPE_CHECKING:
     from longfat.studio.broadcast import Pages
     from longfat_class.studio.assignments.checks import Checks
     from longfat_class.studio.assignments.events import Exercises, SavedInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRequest(SaveRequest):
+    """A request to save a part of an exercise.
+
+    Attributes:
+        file: the file of the part.
+        page: the page that does it.
+    """
+
+    file: Name
+    page: PageName = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRequest(SaveRequest):
+    """A request to save the answer to a question.
+
+    Attributes:
+        question: the question.
+        page: the page that does it.
+    """
+
+    question: Name
+    page: PageName = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRequest:
+    """A request to check exercises.
+
+    Attributes:
+        exercises: their names; all, if empty.
+    """
+
+    exercises: Names = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HintRequest:
+    """A request for the next hint.
+
+    Attributes:
+        exercise: the exercise.
+    """
+
+    exercise: Name
+
 
 _PLACE = "/api/labs/{name}"
 
@@ -43,14 +93,13 @@ def _file_routes(checks: Checks, pages: Pages[Any]) -> list[BaseRoute]:
         return JSONResponse(await run_in_threadpool(whole, request.path_params["name"]))
 
     async def part(request: Request) -> Response:
-        body = await read_json(request)
-        lab, page = request.path_params["name"], body.maybe_name("page") or ""
-        file, text, base = body.name("file"), body.text("text"), base_of(body)
+        body = await read_request(request, PartRequest)
+        lab, page, file, text = request.path_params["name"], body.page, body.file, body.text
         sheet = checks.sheet(lab)
 
         def write() -> SavedInput:
             with sheet.workspace.lock:  # so that events are in the order of the saves
-                version = sheet.set_part(file, text, base=base)
+                version = sheet.set_part(file, text, base=body.base())
                 saved: SavedInput = {"version": version, "digests": sheet.digests()}
                 pages.send(
                     {
@@ -67,14 +116,14 @@ def _file_routes(checks: Checks, pages: Pages[Any]) -> list[BaseRoute]:
         return JSONResponse(await run_in_threadpool(write))
 
     async def answer(request: Request) -> Response:
-        body = await read_json(request)
-        lab, page = request.path_params["name"], body.maybe_name("page") or ""
-        question, text, base = body.name("question"), body.text("text"), base_of(body)
+        body = await read_request(request, AnswerRequest)
+        lab, page = request.path_params["name"], body.page
+        question, text = body.question, body.text
         sheet = checks.sheet(lab)
 
         def write() -> SavedInput:
             with sheet.workspace.lock:
-                version = sheet.set_answer(question, text, base=base)
+                version = sheet.set_answer(question, text, base=body.base())
                 saved: SavedInput = {"version": version, "digests": sheet.digests()}
                 pages.send(
                     {
@@ -107,7 +156,7 @@ def _file_routes(checks: Checks, pages: Pages[Any]) -> list[BaseRoute]:
 
 def _check_routes(checks: Checks) -> list[BaseRoute]:
     async def check(request: Request) -> Response:
-        names = (await read_json(request)).names("exercises")
+        names = (await read_request(request, CheckRequest)).exercises
         found = await run_in_threadpool(checks.start, request.path_params["name"], names)
         return JSONResponse(found, status_code=HTTPStatus.CREATED)
 
@@ -116,7 +165,7 @@ def _check_routes(checks: Checks) -> list[BaseRoute]:
         return JSONResponse({})
 
     async def hint(request: Request) -> Response:
-        name = (await read_json(request)).name("exercise")
+        name = (await read_request(request, HintRequest)).exercise
         await run_in_threadpool(checks.hint, request.path_params["name"], name)
         return JSONResponse({})
 

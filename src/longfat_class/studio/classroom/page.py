@@ -93,8 +93,8 @@ _CLASS = """\
 <p id="server" class="problem" role="alert"></p>
 {% if renewed %}
 <div class="message" role="status">
-<p><strong>{{ renewed.name }} has a new link.</strong> The old one opens nothing any more, and what
-it had opened is logged out. Select the new one to copy it:</p>
+<p><strong>{{ renewed.name }} has a new link.</strong> The old one has stopped working, and its
+browsers are logged out. Select the new one to copy it:</p>
 <code>{{ renewed.url }}</code>
 <a href="/class">Back to the class</a>
 </div>

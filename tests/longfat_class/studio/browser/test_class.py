@@ -75,7 +75,7 @@ def page_of(browser: Browser, url: str, *, width: int = 1280) -> Page:
     return page
 
 
-def test_who_waits_for_a_machine_is_told_and_gets_it(group: Class, browser: Browser) -> None:
+def test_who_waits_for_a_machine_is_notified_and_gets_it(group: Class, browser: Browser) -> None:
     alice, bob = (page_of(browser, group.links[name]) for name in ("alice", "bob"))
     for page in (alice, bob):
         open_file(page, "study.yaml")
