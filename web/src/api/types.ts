@@ -320,6 +320,22 @@ export interface FileEntry {
   modified_s: number;
 }
 
+/** A request about the text of a study. */
+export interface StudyRequest {
+  /** The name of its document. */
+  name: string;
+  /** The text. */
+  text: string;
+}
+
+/** A request about a document, which may name files beside it. */
+export interface DocumentRequest extends StudyRequest {
+  /** Its file below the workspace; null for a lab or a document that is not saved yet. */
+  path?: string | null;
+  /** Its lab; likewise. */
+  lab?: string | null;
+}
+
 /** A document that was opened. */
 export interface OpenedDocument {
   /** The name of the tab. */
@@ -336,6 +352,18 @@ export interface OpenedDocument {
   warnings: string[];
 }
 
+/** A request to save a document. */
+export interface SaveDocumentRequest {
+  /** The text. */
+  text: string;
+  /** The version that the page has read or saved last; null if it knows of none. */
+  version?: string | null;
+  /** Overwrite whatever is there: the user was asked. */
+  force?: boolean;
+  /** Its file below the workspace. */
+  path: string;
+}
+
 /** A document that was saved. */
 export interface SavedDocument {
   /** Its file. */
@@ -346,12 +374,26 @@ export interface SavedDocument {
   warnings: string[];
 }
 
+/** A request to convert a study. */
+export interface ExportRequest extends StudyRequest {
+  /** The ending of the other format's files. */
+  suffix: string;
+}
+
 /** A study in another format. */
 export interface ExportedDocument {
   /** The content of the file. */
   text: string;
   /** What could not be converted. */
   warnings: string[];
+}
+
+/** A request for a study by a template. */
+export interface TemplateRequest {
+  /** The name of the template, or of a network of practice. */
+  template: string;
+  /** Its parameters as they were typed, by key; the default for an empty one. */
+  values?: Record<string, string>;
 }
 
 /** A parameter of a template. */
@@ -384,6 +426,55 @@ export interface Template {
 
 // --------------------------------------------------------------------------------
 // Documents that are being edited (/api/drafts, /ws/drafts)
+
+/** A change of a draft's text: one of `set`, `undo` and `redo`. */
+export interface DraftStep {
+  /** The new text. */
+  set?: string | null;
+  /** False if it extends the step before. */
+  step?: boolean;
+  /** Take back the last step. */
+  undo?: boolean;
+  /** Repeat the step that was taken back last. */
+  redo?: boolean;
+}
+
+/** The fields that a page may set directly; as of `Draft`. */
+export interface DraftFields {
+  name?: string;
+  path?: string | null;
+  lab?: string | null;
+  saved?: string;
+  version?: string | null;
+  chosen_case?: string | null;
+  session?: string | null;
+  shown_run?: string | null;
+  imported?: ImportReport | null;
+}
+
+/** A request for a new network. */
+export interface NewDraftRequest {
+  /** The page that does it. */
+  page: string;
+  /** Its text, in which `{number}` is replaced by the number of its name. */
+  text: string;
+  /** Only if nothing is open; else the last one that was opened is returned. */
+  first?: boolean;
+}
+
+/** A request to change a draft, or to create one. */
+export interface ChangeDraftRequest {
+  /** The page that does it. */
+  page: string;
+  /** The revision that the page has; null for a new draft. */
+  base?: number | null;
+  /** The changes of the text. */
+  steps?: DraftStep[];
+  /** Other fields with their new values. */
+  fields?: DraftFields;
+  /** Its tab was closed, or opened again; null for neither. */
+  closed?: boolean | null;
+}
 
 /** The report of an import from another format. */
 export interface ImportReport {
@@ -686,18 +777,26 @@ export interface StudyValue {
   value: string;
 }
 
+/** What would help a flow: all of its lines and fields together. */
+export interface Fix {
+  /** Commands, by node. */
+  lines: SetupLine[];
+  /** Values for fields of the flow in the study. */
+  study: StudyValue[];
+  /** Other flows of the bottleneck, whose share of it becomes smaller. */
+  takes_from: string[];
+}
+
 /** What limited a flow. */
 export interface Advice {
-  /** One line: the flow's throughput, the available rate, and what limited it. */
+  /** One line: the flow's throughput, the available rate, what limited it, and what became of its RTT. */
   answer: string;
   /** One sentence: what limited the flow. */
   verdict: string;
   /** The evidence, and the recommendation. */
   notes: string[];
-  /** Recommended commands, by node. */
-  lines: SetupLine[];
-  /** Recommended values for fields of the flow in the study. */
-  study: StudyValue[];
+  /** The recommended one first, then alternatives, each by itself. */
+  fixes: Fix[];
 }
 
 /** What limited a flow of a run. */
@@ -724,6 +823,252 @@ export interface RunLoss {
   first_s: number;
   /** When the last was dropped, likewise. */
   last_s: number;
+}
+
+// --------------------------------------------------------------------------------
+// Charts of runs over time (/api/panels, and in pages of reports)
+
+/** Values over time. */
+export interface PanelTrace {
+  /** The times, in seconds. */
+  times_s: number[];
+  /** The values, in base units; null is a gap. */
+  values: (number | null)[];
+}
+
+/** A line of a panel. */
+export interface PanelLine extends PanelTrace {
+  /** Its label. */
+  label: string;
+  /** The number of a colour, dash and mark, the same in all panels for the same flow or interface. */
+  style_index: number;
+  /** The lower edge of a band around it; null if it has none. */
+  low: (number | null)[] | null;
+  /** The upper edge. */
+  high: (number | null)[] | null;
+  /** Its components, drawn thin: the streams of a flow. */
+  parts: PanelTrace[];
+  /** Its points are single measurements that no line joins. */
+  dots: boolean;
+  /** A value stays until the next one. */
+  steps: boolean;
+  /** It has so many points that dashes would not be recognisable. */
+  dense: boolean;
+  /** Times of missing values, such as of lost replies, in seconds. */
+  missing_s: number[];
+}
+
+/** A constant to compare with. */
+export interface PanelLevel {
+  /** Its label. */
+  label: string;
+  /** The value, in base units. */
+  value: number;
+}
+
+/** An event. */
+export interface PanelMoment {
+  /** Its label. */
+  label: string;
+  /** Its time, in seconds. */
+  at_s: number;
+}
+
+/** One quantity of finished runs over time. */
+export interface PanelData {
+  /** The title. */
+  title: string;
+  /** The name of the quantity. */
+  metric: string;
+  /** Its base unit. */
+  unit: string;
+  /** What is counted, if the unit is a count. */
+  counted: string;
+  /** The lines. */
+  lines: PanelLine[];
+  /** Constants to compare with. */
+  references: PanelLevel[];
+  /** Events, in order of time. */
+  moments: PanelMoment[];
+}
+
+// --------------------------------------------------------------------------------
+// Charts of a report's page
+
+/** A position from 0 to 1 of a colour scale, and the colour there. */
+export type Stop = [number, string];
+
+/** Quantities over time. */
+export interface TimeSpec {
+  type: "time";
+  /** The title of the time axis; charts with the same title are zoomed together. */
+  time: string;
+  /** Start and end of the time axis, in seconds. */
+  span: [number, number];
+  /** The panels, from above; of each times there is the index in `ReportCharts.times`. */
+  panels: PanelData[];
+}
+
+/** The course of two quantities. */
+export interface PhaseTrace {
+  /** Its label. */
+  label: string;
+  /** The times in seconds. */
+  t: number[];
+  /** The quantity from left to right. */
+  x: number[];
+  /** The other one. */
+  y: number[];
+  /** Reference values on the two axes; null for none. */
+  marks: [number | null, number | null];
+}
+
+/** One quantity against another, with time as colour. */
+export interface PhaseSpec {
+  type: "phase";
+  /** Title and unit of the quantity from left to right. */
+  across: [string, string];
+  /** Likewise of the other. */
+  up: [string, string];
+  /** What is drawn, a panel each. */
+  traces: PhaseTrace[];
+}
+
+/** An axis. */
+export interface AxisSpec {
+  /** Its title. */
+  title: string;
+  /** Its unit. */
+  unit: string;
+  /** Whether it is logarithmic. */
+  log: boolean;
+  /** Its ticks are texts and not a scale of numbers. */
+  texts: boolean;
+  /** On a logarithmic axis, the position of 0 beside the scale. */
+  zero: number | null;
+  /** Likewise of the separator. */
+  fence: number | null;
+  /** Its ends. */
+  range: [number, number];
+  /** Their positions and their texts. */
+  ticks: [number[], string[]];
+}
+
+/** A series of points. */
+export interface SeriesSpec {
+  /** Its label. */
+  label: string;
+  /** Its style; for theory, null means that it belongs to no series. */
+  style_index: number | null;
+  /** The index of the curve of theory; null for measurements. */
+  rank: number | null;
+  /** The positions from left to right. */
+  x: (number | null)[];
+  /** The positions from below. */
+  y: (number | null)[];
+  /** The lower ends of the points' spreads. */
+  low?: (number | null)[];
+  /** The upper ends. */
+  high?: (number | null)[];
+  /** The cases, as indices into the page's list of names. */
+  names?: number[];
+}
+
+/** A constant of theory. */
+export interface MarkSpec {
+  /** Its label. */
+  label: string;
+  /** Its index among the curves and constants of theory. */
+  rank: number;
+  /** The style of the series that it belongs to; null if it belongs to all. */
+  style_index: number | null;
+  /** Whether it is of the axis from left to right. */
+  upright: boolean;
+  /** Its position. */
+  at: number;
+}
+
+/** One of the small multiples. */
+export interface FacetSpec {
+  /** Its title. */
+  title: string;
+  /** The series. */
+  series: SeriesSpec[];
+  /** The constants of theory. */
+  marks: MarkSpec[];
+}
+
+/** Metrics of many cases in small multiples with the same axes. */
+export interface GridSpec {
+  type: "lines" | "points" | "cdf";
+  /** What distinguishes the series; empty if there is only one. */
+  by: string;
+  /** The axis from left to right. */
+  x: AxisSpec;
+  /** The other one. */
+  y: AxisSpec;
+  /** The multiples. */
+  facets: FacetSpec[];
+}
+
+/** An axis of a heat map. */
+export interface HeatAxis {
+  /** Its title. */
+  title: string;
+  /** The texts of its ticks. */
+  texts: string[];
+}
+
+/** The colour scale of a heat map. */
+export interface HeatColour {
+  /** The title of the quantity. */
+  title: string;
+  /** Its unit. */
+  unit: string;
+  /** Their positions from 0 to 1, and their texts. */
+  ticks: [number[], string[]];
+  /** Positions from 0 to 1, and the colours there. */
+  stops: Stop[];
+}
+
+/** One of the heat maps. */
+export interface HeatFacetSpec {
+  /** Its title. */
+  title: string;
+  /** By row and column, the position on the colour scale, or null for no value. */
+  z: ((number | null)[])[];
+  /** Likewise the value as text. */
+  text: string[][];
+}
+
+/** A metric over two parameters, as colours. */
+export interface HeatSpec {
+  type: "heat";
+  /** Empty. */
+  by: string;
+  /** The axis from left to right. */
+  x: HeatAxis;
+  /** The other one. */
+  y: HeatAxis;
+  /** The colour scale. */
+  colour: HeatColour;
+  /** The maps. */
+  facets: HeatFacetSpec[];
+}
+
+/** A chart of a page. */
+export type ChartSpec = TimeSpec | PhaseSpec | GridSpec | HeatSpec;
+
+/** The charts of a page. */
+export interface ReportCharts {
+  /** The colour scales of time for the light and the dark theme. */
+  timeColours: [Stop[], Stop[]];
+  /** Times that lines share, as differences in units of 10 µs. */
+  times: number[][];
+  /** Names of cases. */
+  names: string[];
+  /** The charts, by their names. */
+  charts: Record<string, ChartSpec>;
 }
 
 // --------------------------------------------------------------------------------
@@ -1030,6 +1375,20 @@ export interface ProgressSummary {
   changed_s: number;
 }
 
+/** A page's changes of the progress in a lab; the entries as of `LabProgress`. */
+export interface ProgressRequest {
+  /** The page that does it. */
+  page?: string;
+  /** Numbers the page's changes. */
+  number?: number;
+  steps?: Record<string, StepProgress>;
+  step_count?: number | null;
+  claims?: Record<string, boolean>;
+  claim_count?: number | null;
+  answers?: Record<string, AnswerProgress>;
+  answer_count?: number | null;
+}
+
 /** Changes made on a page in a lab: entries to add, and new counts; as of `LabProgress`. */
 export interface ProgressChange {
   steps?: Record<string, StepProgress>;
@@ -1191,6 +1550,46 @@ export interface Exercises {
   counts: Record<string, CheckCount>;
 }
 
+/** A request to save a part of an exercise. */
+export interface PartRequest {
+  /** The text. */
+  text: string;
+  /** The version that the page has read or saved last; null if it knows of none. */
+  version?: string | null;
+  /** Overwrite whatever is there: the user was asked. */
+  force?: boolean;
+  /** The file of the part. */
+  file: string;
+  /** The page that does it. */
+  page?: string;
+}
+
+/** A request to save the answer to a question. */
+export interface AnswerRequest {
+  /** The text. */
+  text: string;
+  /** The version that the page has read or saved last; null if it knows of none. */
+  version?: string | null;
+  /** Overwrite whatever is there: the user was asked. */
+  force?: boolean;
+  /** The question. */
+  question: string;
+  /** The page that does it. */
+  page?: string;
+}
+
+/** A request to check exercises. */
+export interface CheckRequest {
+  /** Their names; all, if empty. */
+  exercises?: string[];
+}
+
+/** A request for the next hint. */
+export interface HintRequest {
+  /** The exercise. */
+  exercise: string;
+}
+
 /** A part or an answer that was saved. */
 export interface SavedInput {
   /** Its new version; null for no answer. */
@@ -1238,6 +1637,15 @@ export interface CheckEvent {
 export type ExerciseEvent = PartEvent | AnswerSavedEvent | CheckEvent;
 
 // --------------------------------------------------------------------------------
+// Live sessions: start (POST /api/sessions)
+
+/** A request to start a session. */
+export interface SessionRequest extends DocumentRequest {
+  /** The chosen case; null for the only one, or the bare network. */
+  case?: string | null;
+}
+
+// --------------------------------------------------------------------------------
 // Live sessions: events on /ws/sessions/ID
 
 /**
@@ -1249,8 +1657,8 @@ export type PaceChoice = "max" | number | null;
 /** Time passes; no process has anything to do; or the user holds the clock. */
 export type ClockState = "running" | "idle" | "held";
 
-/** The state of a flow in a recording. */
-export type FlowState = "waiting" | "running" | "done" | "failed";
+/** The state of a flow in a recording; a flow that the user ended early is `stopped`. */
+export type FlowState = "waiting" | "running" | "done" | "failed" | "stopped";
 
 /** The kind of a node with a shell; `root` is the machine itself. */
 export type NodeKind = "host" | "router" | "switch" | "root";
@@ -1269,7 +1677,7 @@ export interface SessionInfo {
   id: string;
   /** The name of the drawing. */
   name: string;
-  /** The series of its kernel. */
+  /** Its kernel's release. */
   kernel: string;
   /** Decides all random numbers. */
   seed: number;
@@ -1419,6 +1827,11 @@ export interface Recording {
   differences: string[];
   /** The run directory that it was saved as, below the workspace; null before. */
   kept: string | null;
+  /**
+   * Of traffic that is typed at terminals, what was changed since the last recording, which may be nothing; null for a
+   * press of Run.
+   */
+  label: string | null;
 }
 
 /** A terminal. */
@@ -1532,6 +1945,31 @@ export interface AnswerEvent {
   text: string;
 }
 
+/** Packets that a running network lost at one place, for one cause, between two hosts. */
+export interface LiveLoss {
+  /** The node that dropped them. */
+  node: string;
+  /** The interface at which they were; empty if they had left it. */
+  interface: string;
+  /** Their number since the machine's boot. */
+  packets: number;
+  /** Why, with the qdisc that did. */
+  cause: string;
+  /** What the cause means. */
+  meaning: string;
+  /** Their hosts, such as `h1 -> h2`. */
+  flow: string;
+  /** When the last was dropped, in seconds. */
+  last_s: number;
+}
+
+/** Where the network has lost packets, on request. */
+export interface LossesEvent {
+  event: "losses";
+  /** The losses, the most packets first. */
+  losses: LiveLoss[];
+}
+
 /** The session has ended, always the last event. */
 export interface EndedEvent {
   event: "ended";
@@ -1540,7 +1978,15 @@ export interface EndedEvent {
 }
 
 /** An event of a session. */
-export type SessionEvent = StateEvent | ClockEvent | RecordingEvent | TerminalEvent | TypedEvent | CapturesEvent | StaleEvent | RestartNeededEvent | MessageEvent | AnswerEvent | EndedEvent;
+export type SessionEvent = StateEvent | ClockEvent | RecordingEvent | TerminalEvent | TypedEvent | CapturesEvent | StaleEvent | RestartNeededEvent | MessageEvent | AnswerEvent | LossesEvent | EndedEvent;
+
+/** A file in a session's machine. */
+export interface SessionFile {
+  /** Its path there. */
+  path: string;
+  /** Its size. */
+  bytes: number;
+}
 
 // --------------------------------------------------------------------------------
 // Live sessions: sizes on /ws/sessions/ID/terminals/N
@@ -1555,6 +2001,12 @@ export interface TerminalSize {
 
 // --------------------------------------------------------------------------------
 // The server's state (GET /api/state)
+
+/** A request to log out. */
+export interface LogOutRequest {
+  /** Log out the other browsers, not this one. */
+  others?: boolean;
+}
 
 /** A kernel that is built. */
 export interface KernelInfo {
@@ -1626,6 +2078,8 @@ export type SessionOrder =
    * answer. `node`: the node. `line`: the command.
    */
   | { do: "ask"; number: number; node: string; line: string }
+  /** Send where the network has lost packets since its boot; see `LossesEvent`. */
+  | { do: "losses" }
   /**
    * Capture packets at an interface. `interface`: the interface. `filter`: in the syntax of pcap-filter(7); empty for
    * all packets.

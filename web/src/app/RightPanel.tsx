@@ -4,9 +4,8 @@ import { useEffect, useRef } from "react";
 import type { KeyboardEvent } from "react";
 import type { Problem, RepairEdit } from "../api/types";
 import { change } from "../documents/change";
-import { applyEdits, assignedBy } from "../documents/edits/repair";
+import { applyEdits } from "../documents/edits/repair";
 import type { StudyDocument } from "../documents/model";
-import { noteAutomatic } from "../documents/propose";
 import { isUntouched } from "../documents/store";
 import { drawingOf } from "../documents/useDrawing";
 import { YamlEditor } from "../editor/YamlEditor";
@@ -65,7 +64,6 @@ export function ProblemsList({ document }: { document: StudyDocument }) {
 /** One undo step; the changes are reported. */
 function applyRepair(document: StudyDocument, repair: readonly RepairEdit[]): void {
   if (!change(document.id, (text, { networkPath }) => applyEdits(text, networkPath, repair))) return;
-  noteAutomatic(document.id, assignedBy(repair));
   notify("info", `${repair.map(({ words }) => words).join("; ")}.`);
 }
 

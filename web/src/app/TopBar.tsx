@@ -2,6 +2,7 @@
 
 import type { KeyboardEvent } from "react";
 import { postJson } from "../api/client";
+import type { LogOutRequest } from "../api/types";
 import { useThemeVersion } from "../charts/useThemeVersion";
 import { flush } from "../documents/drafts";
 import { isUnsaved, useCurrentDocument, useDocuments } from "../documents/store";
@@ -40,7 +41,7 @@ async function logOut(): Promise<void> {
 
 async function logOutOthers(): Promise<void> {
   await attempt("The other browsers could not be logged out.", async () => {
-    const { ended } = await postJson<{ ended: number }>("/api/log-out", { others: true });
+    const { ended } = await postJson<{ ended: number }>("/api/log-out", { others: true } satisfies LogOutRequest);
     notify("info", ended === 0 ? "No other browser was logged in." : `Logged out: ${ended} ${ended === 1 ? "browser" : "browsers"}.`);
   });
 }

@@ -8,9 +8,8 @@ import { useStore } from "zustand";
 
 import { getJson, errorMessage } from "../api/client";
 import type { OpenedDocument } from "../api/types";
-import { maximumOf } from "../charts/figures";
 import { joinCursors } from "../charts/livePlot";
-import { panelsOf, type PanelSpec } from "../charts/panels";
+import { panelsOf, type PanelSpec, type ValueRange } from "../charts/panels";
 import { SeriesChart } from "../charts/SeriesChart";
 import { chartViewOf, type ChartView } from "../charts/view";
 import { loadRuns } from "../live/shownRun";
@@ -20,7 +19,7 @@ import { MomentCard } from "../timeline/MomentCard";
 import { PlayBar } from "../timeline/PlayBar";
 import { showMoment } from "../timeline/player";
 import { StaticCanvas } from "./StaticCanvas";
-import { bind, endOfAll, momentsOfAll, type SideMoment } from "./comparison";
+import { bind, endOfAll, momentsOfAll, valuesOf, type SideMoment } from "./comparison";
 import "uplot/dist/uPlot.min.css";
 import "@xyflow/react/dist/style.css";
 import "../charts/series.css";
@@ -98,45 +97,31 @@ function Both({ sessions, texts, paths }: BothProps) {
     views[0]?.store.setState({ at: end_s / 2, zoom: { from: 0, to: end_s } });
     return stop;
   }, [first.seriesStore, second.seriesStore, end_s]);
-  const tops = useMemo(() => topsOf(sessions), [sessions]);
+  const values = useMemo(() => valuesOf(sessions), [sessions]);
   return (
     <>
       <CommonLine view={chartViewOf(first.seriesStore)} moments={moments} end_s={end_s} />
       <div className="beside-columns">
         {sessions.map((session, side) => (
-          <Column key={session.id} session={session} text={texts[side] ?? ""} path={paths[side] ?? ""} tops={tops} />
+          <Column key={session.id} session={session} text={texts[side] ?? ""} path={paths[side] ?? ""} values={values} />
         ))}
       </div>
     </>
   );
 }
 
-/** The highest value of each quantity in either. */
-function topsOf(sessions: readonly SessionView[]): ReadonlyMap<string, number> {
-  const tops = new Map<string, number>();
-  for (const session of sessions) {
-    for (const { id, lines } of panelsOf(session.recordings, new Set())) {
-      for (const { recording, key } of lines) {
-        const series = session.seriesStore.get(recording, key);
-        if (series !== undefined) tops.set(id, Math.max(tops.get(id) ?? 0, maximumOf(series) ?? 0));
-      }
-    }
-  }
-  return tops;
-}
-
 interface ColumnProps {
   session: SessionView;
   text: string;
   path: string;
-  tops: ReadonlyMap<string, number>;
+  values: ReadonlyMap<string, ValueRange>;
 }
 
-function Column({ session, text, path, tops }: ColumnProps) {
+function Column({ session, text, path, values }: ColumnProps) {
   const name = path.split("/").slice(-2).join(": ");
   const panels = useMemo(
-    () => panelsOf(session.recordings, new Set()).filter(({ usual }) => usual).map((panel): PanelSpec => ({ ...panel, top: tops.get(panel.id) ?? 0 })),
-    [session.recordings, tops],
+    () => panelsOf(session.recordings, new Set()).filter(({ usual }) => usual).map((panel): PanelSpec => ({ ...panel, values: values.get(panel.id) ?? { least: null, most: 0 } })),
+    [session.recordings, values],
   );
   const view = chartViewOf(session.seriesStore);
   // The charts' time axis is that of the longer run.

@@ -15,7 +15,7 @@ import { makeEdges, makeNodes } from "../canvas/elements";
 import { GRID } from "../canvas/geometry";
 import { placesOf } from "../canvas/places";
 import { useFit } from "../canvas/useFit";
-import { looksOf } from "../charts/looks";
+import { styleIndicesOf } from "../charts/lineStyles";
 import { readDrawing } from "../documents/drawing";
 import { useActivity } from "../live/activity";
 import type { SessionView } from "../live/view";
@@ -54,10 +54,10 @@ function Frame({ session, text, label }: StaticCanvasProps) {
   }, [text, session.id, fields]);
   const fit = useFit({ frame, drawing, nodes, edges, showsAddresses: false });
   const context = useMemo(() => {
-    const looks = looksOf(session.recordings);
+    const styleIndices = styleIndicesOf(session.recordings);
     const names = session.recordings.flatMap(({ flows }) => flows.map(({ name }) => name));
-    const flowLooks = new Map(names.map((name) => [name, looks.flow(name)]));
-    return { feed, flowLooks, showsAddresses: false, editing: null, pending: null, finishName: () => true, holdEnd: () => undefined };
+    const flowStyles = new Map(names.map((name) => [name, styleIndices.flow(name)]));
+    return { feed, flowStyles, showsAddresses: false, editing: null, pending: null, finishName: () => true, holdEnd: () => undefined };
   }, [feed, session.recordings]);
   return (
     <CanvasState.Provider value={context}>

@@ -1,6 +1,7 @@
 /** Two runs at one moment: their marks on one timeline, and views that move together. */
 
 import { create } from "zustand";
+import { panelsOf, type ValueRange } from "../charts/panels";
 import type { ChartState, ChartView } from "../charts/view";
 import { latestOf } from "../live/view";
 import type { SessionView } from "../live/view";
@@ -28,6 +29,34 @@ export function endOfAll(sessions: readonly SessionView[]): number {
     const recording = latestOf(session);
     return recording === null ? 0 : endOf(recording, session.seriesStore);
   }));
+}
+
+/** A level that is so far above all lines is not drawn. */
+const FAR = 4;
+/** Room above a level for its label. */
+const LEVEL_ROOM = 1.15;
+
+/** What each quantity's axis has to hold in either run. */
+export function valuesOf(sessions: readonly Pick<SessionView, "recordings" | "seriesStore">[]): ReadonlyMap<string, ValueRange> {
+  const panels = sessions.flatMap(({ recordings, seriesStore }) => panelsOf(recordings, new Set()).map((panel) => ({ panel, seriesStore })));
+  const ranges = new Map<string, ValueRange>();
+  for (const { panel, seriesStore } of panels) {
+    const range = ranges.get(panel.id) ?? { least: null, most: 0 };
+    ranges.set(panel.id, range);
+    for (const { recording, key } of panel.lines) {
+      for (const value of seriesStore.get(recording, key)?.values ?? []) {
+        if (value > range.most) range.most = value;
+        if (value > 0 && (range.least === null || value < range.least)) range.least = value;
+      }
+    }
+  }
+  for (const [id, range] of ranges) {
+    const of = panels.filter(({ panel }) => panel.id === id).map(({ panel }) => panel);
+    const levels = of.flatMap((panel) => panel.levels.map(({ value }) => value ?? 0)).filter((value) => value <= FAR * range.most);
+    const limits = of.flatMap((panel) => panel.lines.map(({ limit }) => limit ?? 0));
+    range.most = range.most === 0 ? Math.max(0, ...limits) : Math.max(range.most, ...levels.map((value) => value * LEVEL_ROOM));
+  }
+  return ranges;
 }
 
 const COMMON = ["at", "zoom", "hover", "log", "hidden", "switched"] as const satisfies readonly (keyof ChartState)[];

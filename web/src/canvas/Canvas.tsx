@@ -12,11 +12,12 @@ import type { Recording } from "../api/types";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useFields } from "../app/server";
 import { NOTHING, useUi, type Tool } from "../app/ui";
+import { withAssigned } from "../documents/assigned";
 import type { NodeKind } from "../documents/drawing";
 import type { StudyDocument } from "../documents/model";
 import { drawingOf } from "../documents/useDrawing";
 import { problemsAt } from "../properties/problems";
-import { looksOf, type Look } from "../charts/looks";
+import { styleIndicesOf, type StyleIndex } from "../charts/lineStyles";
 import { useActivity } from "../live/activity";
 import { shownOf, useLive } from "../live/store";
 import { MomentCard } from "../timeline/MomentCard";
@@ -68,8 +69,10 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const flowStore = useStoreApi();
   const frame = useRef<HTMLDivElement>(null);
   const [feed] = useState(() => new ActivityFeed());
-  const flowLooks = useFlowLooks(shownOf(document));
+  const flowStyles = useFlowStyles(shownOf(document));
   const drawing = drawingOf(document);
+  const network = document.lastGood?.network ?? null;
+  const labelled = useMemo(() => withAssigned(drawing, network), [drawing, network]);
   const tool = useUi((state) => state.tool);
   const selection = useUi((state) => state.selection);
   const showsAddresses = useUi((state) => state.showsAddresses);
@@ -81,16 +84,16 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   const { held, holdEnd } = useLinkEnd(id);
   const fields = useFields().direction;
   const problems = useMemo(() => problemsAt(document.check, drawing), [document.check, drawing]);
-  const [nodes, setNodes] = useState<CanvasNode[]>(() => makeNodes(drawing, placesOf(id, drawing), selection, problems.nodes, []));
-  const [edges, setEdges] = useState<CanvasEdge[]>(() => makeEdges(drawing, placesOf(id, drawing), selection, problems.links, [], fields));
+  const [nodes, setNodes] = useState<CanvasNode[]>(() => makeNodes(labelled, placesOf(id, drawing), selection, problems.nodes, []));
+  const [edges, setEdges] = useState<CanvasEdge[]>(() => makeEdges(labelled, placesOf(id, drawing), selection, problems.links, [], fields));
   const dragging = useRef(false);
 
   useEffect(() => {
     if (dragging.current) return;
     const places = placesOf(id, drawing);
-    setNodes((before) => makeNodes(drawing, places, selection, problems.nodes, before));
-    setEdges((before) => makeEdges(drawing, places, selection, problems.links, before, fields));
-  }, [id, drawing, selection, problems, fields]);
+    setNodes((before) => makeNodes(labelled, places, selection, problems.nodes, before));
+    setEdges((before) => makeEdges(labelled, places, selection, problems.links, before, fields));
+  }, [id, drawing, labelled, selection, problems, fields]);
 
   const fit = useFit({ frame, drawing, nodes, edges, showsAddresses });
   // An end belongs to the tool that it was chosen with; choosing another tool resets it.
@@ -174,8 +177,8 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
   };
 
   const context = useMemo(
-    () => ({ feed, flowLooks, showsAddresses, editing, pending, finishName, holdEnd }),
-    [feed, flowLooks, showsAddresses, editing, pending, finishName, holdEnd],
+    () => ({ feed, flowStyles, showsAddresses, editing, pending, finishName, holdEnd }),
+    [feed, flowStyles, showsAddresses, editing, pending, finishName, holdEnd],
   );
 
   return (
@@ -298,14 +301,14 @@ function CanvasFrame({ document }: { document: StudyDocument }) {
  * Looks by the flow's name; the same object as long as none of them changes. Subscribes to the
  * session by itself, so that its events do not re-render the whole canvas.
  */
-function useFlowLooks(sessionId: string | null): ReadonlyMap<string, Look> {
+function useFlowStyles(sessionId: string | null): ReadonlyMap<string, StyleIndex> {
   const recordings = useLive((state) => (sessionId === null ? undefined : state.sessions[sessionId]?.recordings)) ?? NO_RECORDINGS;
   const known = useMemo(() => {
-    const looks = looksOf(recordings);
+    const styleIndices = styleIndicesOf(recordings);
     const names = new Set(recordings.flatMap(({ flows }) => flows.map(({ name }) => name)));
-    return JSON.stringify([...names].map((name) => [name, looks.flow(name)]));
+    return JSON.stringify([...names].map((name) => [name, styleIndices.flow(name)]));
   }, [recordings]);
-  return useMemo(() => new Map(JSON.parse(known) as [string, Look][]), [known]);
+  return useMemo(() => new Map(JSON.parse(known) as [string, StyleIndex][]), [known]);
 }
 
 function Activity({ sessionId, feed }: { sessionId: string | null; feed: ActivityFeed }) {

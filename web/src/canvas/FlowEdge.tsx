@@ -3,20 +3,20 @@
 import type { EdgeProps } from "@xyflow/react";
 import { BaseEdge } from "@xyflow/react";
 import { memo } from "react";
-import { styleOf } from "../charts/looks";
+import { styleOf } from "../charts/lineStyles";
 import { useCanvas } from "./context";
 import type { FlowEdgeType } from "./elements";
 import { bowOf } from "./geometry";
 
 export const FlowEdge = memo(function FlowEdge({ sourceX, sourceY, targetX, targetY, data, selected }: EdgeProps<FlowEdgeType>) {
-  const { flowLooks } = useCanvas();
+  const { flowStyles } = useCanvas();
   if (data === undefined) return null;
   // A flow has the colour of its line in the charts.
-  const look = flowLooks.get(data.flow.name);
+  const styleIndex = flowStyles.get(data.flow.name);
   const { path } = bowOf({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, data);
   return (
     <g className={selected ? "flow flow-selected" : "flow"}>
-      <BaseEdge path={path} className="flow-line" {...(look !== undefined && !selected && { style: { stroke: styleOf(look).colour } })} markerEnd={`url(#${selected ? "flow-arrow-selected" : "flow-arrow"})`} interactionWidth={18} />
+      <BaseEdge path={path} className="flow-line" {...(styleIndex !== undefined && !selected && { style: { stroke: styleOf(styleIndex).colour } })} markerEnd={`url(#${selected ? "flow-arrow-selected" : "flow-arrow"})`} interactionWidth={18} />
     </g>
   );
 });

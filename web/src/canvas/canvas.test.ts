@@ -8,7 +8,7 @@ import { makeEdges, makeNodes } from "./elements";
 import { lineBetween } from "./geometry";
 import { linkLabel, rateText, spelt, wrapLabel } from "./labels";
 import { freeSpot, placesOf } from "./places";
-import { FIELDS } from "./testFields";
+import { FIELDS, LABELS } from "./testFields";
 
 const TEXT = `network:
   hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}
@@ -40,8 +40,13 @@ describe("labels", () => {
   it("shows the phrase of every declared field", () => {
     const link = drawing.links[2];
     if (link === undefined) throw new Error("no link");
-    const common = { delay: "20ms", jitter: "1ms", qdisc: "fq_codel limit 100", trace: "a/lte.trace", queue: "26214400", silent: "x", unknown: "y" };
+    const common = { delay: "20ms", jitter: "1ms", qdisc: "fq_codel limit 100", trace: "a/lte.trace", queue: "26214400", trace_once: "yes", unknown: "y" };
     expect(linkLabel({ ...link, common, towards: [{}, {}] }, FIELDS)).toEqual(["20 ms ±1 ms · trace lte.trace · queue 25 MB · fq_codel"]);
+  });
+  it.each(LABELS)("shows %o as the server's summary does", (common, words) => {
+    const link = drawing.links[2];
+    if (link === undefined) throw new Error("no link");
+    expect(linkLabel({ ...link, common, towards: [{}, {}] }, FIELDS)).toEqual([words]);
   });
 });
 
@@ -78,6 +83,12 @@ describe("places", () => {
     const after = placesOf("doc", more);
     for (const [name, place] of before) expect(after.get(name)).toEqual(place);
     expect(after.has("h3")).toBe(true);
+  });
+  it("puts a node back where it was when its first position in the study is undone", () => {
+    const before = placesOf("undo", drawing).get("h1");
+    const dragged = readDrawing(`${TEXT}layout: {h1: [700, 300]}\n`, "a");
+    expect(placesOf("undo", dragged).get("h1")).toEqual({ x: 700, y: 300 });
+    expect(placesOf("undo", drawing).get("h1")).toEqual(before);
   });
   it("finds a spot that is free", () => {
     expect(freeSpot({ x: 3, y: 4 }, [])).toEqual({ x: 0, y: 0 });

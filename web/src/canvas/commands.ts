@@ -14,7 +14,6 @@ import { move } from "../documents/edits/layout";
 import { addLink, moveLinkEnd, removeLinks, renumbered, splitLink } from "../documents/edits/links";
 import { addNode, removeNodes } from "../documents/edits/nodes";
 import { renameNode } from "../documents/edits/rename";
-import { noteNewNode, proposeAddresses } from "../documents/propose";
 import { drawingOf } from "../documents/useDrawing";
 import { edited } from "../documents/yaml/edited";
 import type { Alignment, Axis } from "./arrange";
@@ -39,10 +38,7 @@ export function placeNode(id: string, kind: NodeKind, wanted: Point): string | n
     made = added.name;
     return added.text;
   });
-  if (made !== null) {
-    noteNewNode(id, made);
-    useUi.getState().select({ nodes: new Set([made]) });
-  }
+  if (made !== null) useUi.getState().select({ nodes: new Set([made]) });
   return made;
 }
 
@@ -53,10 +49,7 @@ export function connect(id: string, a: string, b: string): boolean {
     index = readDrawing(next, documentOf(id)?.chosenCase ?? null).links.at(-1)?.index ?? 0;
     return next;
   });
-  if (done) {
-    useUi.getState().select({ links: new Set([index]) });
-    void proposeAddresses(id, index);
-  }
+  if (done) useUi.getState().select({ links: new Set([index]) });
   return done;
 }
 
@@ -82,10 +75,7 @@ export function moveEnd(id: string, index: number, end: 0 | 1, to: string): bool
   const link = before.links.find((one) => one.index === index);
   if (link === undefined || link.ends[end] === to) return false;
   const done = change(id, (text) => moveLinkEnd(text, before.networkPath, link, end, to));
-  if (done) {
-    warnOfNumbers(id, before, new Set([index]));
-    void proposeAddresses(id, index);
-  }
+  if (done) warnOfNumbers(id, before, new Set([index]));
   return done;
 }
 
@@ -250,7 +240,5 @@ export function putInto(id: string, index: number, kind: NodeKind): void {
     const middle = { x: ((a?.x ?? 0) + (b?.x ?? 0)) / 2, y: ((a?.y ?? 0) + (b?.y ?? 0)) / 2 };
     return move(split.text, { [split.name]: freeSpot(middle, [...places.values()]) });
   });
-  if (made === null) return;
-  useUi.getState().select({ nodes: new Set([made]) });
-  void proposeAddresses(id, index);
+  if (made !== null) useUi.getState().select({ nodes: new Set([made]) });
 }

@@ -1,13 +1,13 @@
 /** State shared by nodes and links on the canvas, besides their own data. */
 
 import { createContext, useContext } from "react";
-import type { Look } from "../charts/looks";
+import type { StyleIndex } from "../charts/lineStyles";
 import { ActivityFeed } from "./activityFeed";
 
 export interface CanvasContext {
   feed: ActivityFeed;
   /** The line styles of flows that have a line in the session's charts. */
-  flowLooks: ReadonlyMap<string, Look>;
+  flowStyles: ReadonlyMap<string, StyleIndex>;
   showsAddresses: boolean;
   /** The node whose name is being edited in place. */
   editing: string | null;
@@ -21,7 +21,7 @@ export interface CanvasContext {
 
 export const CanvasState = createContext<CanvasContext>({
   feed: new ActivityFeed(),
-  flowLooks: new Map(),
+  flowStyles: new Map(),
   showsAddresses: false,
   editing: null,
   pending: null,

@@ -103,12 +103,25 @@ export function placeLabels(nodes: readonly CanvasNode[], edges: readonly Canvas
       }
     }
   }
+  for (const { line } of links) {
+    for (const way of [line, reversed(line)]) placement.avoidBox(queueBox(way));
+  }
   const rates = links.flatMap(({ edge, line }): PlacedRates[] => {
     if (line.length < MIN_FOR_RATES) return [];
     const box = placement.place({ id: edge.id, size: RATES, middles: besides(line, RATES, DOWN) });
     return box === null ? [] : [{ edge, line, box }];
   });
   return { links, labels, rates };
+}
+
+/** Where the queue of a link's first end is drawn, and how many packets it has dropped. */
+export const QUEUE = { along: 8, aside: 14, width: 8, height: 20, text: 8 };
+
+export function queueBox(line: Line): Box {
+  const { x, y } = at(line, QUEUE.along, QUEUE.aside);
+  const half = QUEUE.width / 2;
+  const width = QUEUE.text + 6 * LETTER;
+  return { x: line.along.x >= 0 ? x - half : x - width, y: y - QUEUE.height / 2, width: width + half, height: QUEUE.height };
 }
 
 /** The square, and its name below. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { NOTHING } from "../app/ui";
 import { readDrawing } from "../documents/drawing";
 import { makeEdges, makeNodes } from "./elements";
-import type { Point } from "./geometry";
-import { extentOf, placeLabels } from "./placedLabels";
+import { reversed, type Point } from "./geometry";
+import { extentOf, placeLabels, queueBox } from "./placedLabels";
 import { lengthInside, overlap, Placement } from "./placement";
 import { FIELDS } from "./testFields";
 
@@ -69,6 +69,16 @@ flows: {bulk: {iperf3: h1 -> h2}, back: {iperf3: h2 -> h1}, near: {ping: h1 -> h
     }
     const extent = extentOf(drawing, nodes, edges, placed);
     for (const box of boxes) expect(overlap(box, extent)).toBeCloseTo(box.width * box.height);
+  });
+
+  it("leave rates room beside the queues' counts of drops", () => {
+    const drawing = readDrawing(text(", {rate: 5mbit}"));
+    const places = new Map(["h1", "s1", "s2", "h2"].map((node, index) => [node, { x: index * 180, y: 0 }]));
+    const edges = makeEdges(drawing, places, NOTHING, new Set(), [], FIELDS);
+    const { rates, links } = placeLabels(makeNodes(drawing, places, NOTHING, new Set(), []), edges, false);
+    expect(rates).toHaveLength(3);
+    const queues = links.flatMap(({ line }) => [line, reversed(line)]).map(queueBox);
+    for (const { box } of rates) for (const queue of queues) expect(overlap(box, queue)).toBeLessThan(30);
   });
 
   it("omits a direction without properties, and formats sizes", () => {

@@ -2,7 +2,7 @@
  * The position of each node: from the study's `layout`, or else computed.
  *
  * Computed positions are kept while the document is open, so that adding a node
- * does not move the others.
+ * does not move the others, and a node whose `layout` is undone returns to its own.
  */
 
 import type { Drawing } from "../documents/drawing";
@@ -10,14 +10,17 @@ import { autoLayout } from "./autoLayout";
 import type { Point } from "./geometry";
 import { snap } from "./geometry";
 
-const made = new Map<string, Map<string, Point>>();
+/** The computed positions, by document. */
+const computedPlaces = new Map<string, Map<string, Point>>();
 
 export function placesOf(documentId: string, drawing: Drawing): Map<string, Point> {
-  const before = made.get(documentId) ?? new Map<string, Point>();
+  const names = new Set(drawing.nodes.map(({ name }) => name));
+  const own = new Map([...(computedPlaces.get(documentId) ?? [])].filter(([name]) => names.has(name)));
+  computedPlaces.set(documentId, own);
   const places = new Map<string, Point>();
   const missing: string[] = [];
   for (const { name } of drawing.nodes) {
-    const place = drawing.layout.get(name) ?? before.get(name);
+    const place = drawing.layout.get(name) ?? own.get(name);
     if (place === undefined) missing.push(name);
     else places.set(name, place);
   }
@@ -26,10 +29,11 @@ export function placesOf(documentId: string, drawing: Drawing): Map<string, Poin
     const shift = shiftBetween(computed, places);
     for (const name of missing) {
       const { x, y } = computed.get(name) ?? { x: 0, y: 0 };
-      places.set(name, freeSpot({ x: x + shift.x, y: y + shift.y }, [...places.values()]));
+      const place = freeSpot({ x: x + shift.x, y: y + shift.y }, [...places.values()]);
+      places.set(name, place);
+      own.set(name, place);
     }
   }
-  made.set(documentId, places);
   return places;
 }
 

@@ -5,6 +5,7 @@ import { useStore } from "zustand";
 import { formatClock } from "../live/quantities";
 import { latestOf, nameOf, type SessionView } from "../live/view";
 import { csvOf, download } from "./export";
+import { WHOLE } from "./figures";
 import { toggled } from "./hidden";
 import { isShown, type PanelSpec } from "./panels";
 import { pictureOf } from "./picture";
@@ -34,6 +35,8 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
   const others = session.recordings
     .slice(0, -1)
     .filter(({ number, series }) => number > 0 || series.some(({ kind }) => kind === "tcp" || kind === "ping"));
+  const save = (of: readonly PanelSpec[], options: Parameters<typeof csvOf>[2]) =>
+    download(`${name}.csv`, new Blob([csvOf(of, session.seriesStore, options)], { type: "text/csv" }));
   return (
     <div className="tool-row charts-bar" role="toolbar" aria-label="Charts">
       {panels.map((panel) => (
@@ -116,9 +119,17 @@ export function ChartsBar({ session, view, panels, shown }: ChartsBarProps) {
       <button type="button" className="small-button" aria-pressed={log} title="Logarithmic value axis" onClick={() => view.store.setState({ log: !log })}>
         Log
       </button>
-      <button type="button" className="small-button" title="Download the visible data as CSV" onClick={() => download(`${name}.csv`, new Blob([csvOf(shown, session.seriesStore, hidden)], { type: "text/csv" }))}>
-        CSV
-      </button>
+      <details className="chart-menu chart-menu-right">
+        <summary className="small-button" title="Download as CSV">CSV</summary>
+        <div className="chart-menu-body" onClick={(event) => event.currentTarget.closest("details")?.removeAttribute("open")}>
+          <button type="button" className="small-button" onClick={() => save(shown, { hidden, range: rangeOf(view.store.getState(), view.end_s) })}>
+            What is shown
+          </button>
+          <button type="button" className="small-button" onClick={() => save(panels, { hidden: new Set<string>(), range: WHOLE })}>
+            All charts, the whole time
+          </button>
+        </div>
+      </details>
       <button
         type="button"
         className="small-button"

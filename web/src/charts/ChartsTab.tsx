@@ -32,7 +32,7 @@ export function ChartsTab({ documentId, view }: ChartsTabProps) {
   }
   return (
     <>
-      <RunSummary documentId={documentId} recording={latest} alive={view.link === "open"} />
+      <RunSummary documentId={documentId} recordings={view.recordings} alive={view.link === "open"} />
       <Charts session={view} />
     </>
   );

@@ -1,5 +1,5 @@
 /**
- * The text beside a live chart: each line's value at the cursor or now, and a statistic over the whole recording.
+ * The text beside a live chart: each line's value at the cursor or now, and a statistic over the visible time range.
  *
  * A click on a name hides its lines in all charts.
  */
@@ -13,9 +13,10 @@ import type { AppendOnlySeries } from "../live/appendOnlySeries";
 import { maximumOf as maximum } from "./figures";
 import { toggled } from "./hidden";
 import { FIGURE_WORDS, isQuiet, legendRows, type LegendRow } from "./lookups";
-import { styleOf } from "./looks";
+import { styleOf } from "./lineStyles";
 import { Swatch } from "./Swatch";
 import type { PanelSpec } from "./panels";
+import type { Range } from "./timeAxis";
 import { FAR } from "./livePlot";
 import { rangeOf, type ChartView } from "./view";
 
@@ -32,18 +33,21 @@ interface LegendProps {
 }
 
 export function Legend({ panel, seriesStore, view, going }: LegendProps) {
-  const hover = useStore(view.store, (state) => state.hover ?? state.at);
-  const hidden = useStore(view.store, (state) => state.hidden);
+  const state = useStore(view.store);
+  const { hidden } = state;
+  const hover = state.hover ?? state.at;
   useRevision(seriesStore);
-  const all = legendRows(panel, seriesStore, hover);
+  const range = rangeOf(state, view.end_s);
+  const all = legendRows(panel, seriesStore, range, hover);
   const rows = [...all.filter((row) => !row.line.earlier), ...all.filter((row) => row.line.earlier)];
   const loud = rows.filter((row) => !isQuiet(row));
   const quiet = rows.filter(isQuiet);
-  const when = hover === null ? (going ? "now" : "last") : `at ${(hover + panel.origin_s).toFixed(3)} s`;
-  const range = rangeOf(view.store.getState(), view.end_s);
+  const isPart = range.from > 0 || range.to < view.end_s - 1e-9;
+  const span = isPart ? `from ${(range.from + panel.origin_s).toFixed(3)} to ${(range.to + panel.origin_s).toFixed(3)} s` : "of the whole run";
+  const when = hover === null ? (going && state.zoom === null ? "now" : "last") : `at ${(hover + panel.origin_s).toFixed(3)} s`;
   const near = hover === null ? [] : panel.marks.filter(({ at_s }) => Math.abs(at_s - hover) < NEAR * (range.to - range.from));
   // These levels are so far above the lines that they are not drawn.
-  const top = Math.max(0, ...all.map(({ line }) => maximumOf(seriesStore.get(line.recording, line.key))));
+  const top = Math.max(0, ...all.map(({ line }) => maximumOf(seriesStore.get(line.recording, line.key), range)));
   const level = panel.levels.at(-1);
   const isFar = level !== undefined && level.value !== null && level.value > FAR * top;
   const counts = rows.some((row) => (row.drops ?? 0) > 0);
@@ -57,8 +61,8 @@ export function Legend({ panel, seriesStore, view, going }: LegendProps) {
               <span className="unseen">line</span>
             </th>
             <th>{when}</th>
-            <th>{FIGURE_WORDS[panel.figure]}</th>
-            {counts && <th>drops</th>}
+            <th title={`The ${FIGURE_WORDS[panel.figure]} ${span}`}>{FIGURE_WORDS[panel.figure]}</th>
+            {counts && <th title={`Packets dropped ${span}`}>drops</th>}
           </tr>
         </thead>
         <tbody>
@@ -84,6 +88,7 @@ export function Legend({ panel, seriesStore, view, going }: LegendProps) {
           {text}
         </p>
       ))}
+      {isPart && <p className="legend-quiet">Figures {span}</p>}
       {quiet.length > 0 && (
         <p className="legend-quiet" title={quiet.map((row) => row.line.label).join(", ")}>
           Always 0: {quiet.length < 4 ? quiet.map((row) => row.line.label).join(", ") : `${quiet.length} lines`}
@@ -107,7 +112,7 @@ function Row({ row, panel, counts, isHidden, onToggle }: RowProps) {
     <tr className={isHidden ? "legend-hidden" : undefined}>
       <td>
         <button type="button" aria-pressed={!isHidden} title={`${line.label}: click to ${isHidden ? "show" : "hide"} it in all charts`} onClick={onToggle}>
-          <Swatch style={styleOf(line.look)} earlier={line.earlier} />
+          <Swatch style={styleOf(line.style_index)} earlier={line.earlier} />
           <span>{line.label}</span>
         </button>
       </td>
@@ -118,8 +123,8 @@ function Row({ row, panel, counts, isHidden, onToggle }: RowProps) {
   );
 }
 
-function maximumOf(series: AppendOnlySeries | undefined): number {
-  return series === undefined ? 0 : (maximum(series) ?? 0);
+function maximumOf(series: AppendOnlySeries | undefined, range: Range): number {
+  return series === undefined ? 0 : (maximum(series, range) ?? 0);
 }
 
 /** Re-renders a few times a second while series grow. */

@@ -4,10 +4,10 @@ import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { errorMessage, getJson } from "../api/client";
 import { Swatch } from "./Swatch";
 import { toggled } from "./hidden";
-import { figureStyle, referenceDash } from "./looks";
-import type { Look } from "./looks";
+import { figureStyle, referenceDash } from "./lineStyles";
+import type { StyleIndex } from "./lineStyles";
 import { axisUnitOf, legendOf, referencesOf } from "./panelData";
-import type { PanelData } from "./panelData";
+import type { PanelData } from "../api/types";
 import { PanelPlot } from "./panelPlot";
 import { TimeAxis } from "./timeAxis";
 import "uplot/dist/uPlot.min.css";
@@ -18,8 +18,8 @@ interface PanelChartProps {
   panel: PanelData;
   /** The time range that it shares with others. */
   axis: TimeAxis;
-  hidden: ReadonlySet<Look>;
-  onHidden: (hidden: ReadonlySet<Look>) => void;
+  hidden: ReadonlySet<StyleIndex>;
+  onHidden: (hidden: ReadonlySet<StyleIndex>) => void;
   /** Charts with the same key share a cursor. */
   syncKey: string;
   height?: number;
@@ -35,7 +35,7 @@ export function PanelChart({ panel, axis, hidden, onHidden, syncKey, height = 22
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    const isHidden = (look: Look) => latest.current.has(look);
+    const isHidden = (style_index: StyleIndex) => latest.current.has(style_index);
     const made = new PanelPlot(element, panel, { axis, height, isHidden, syncKey, timeTitle: "", canDrag: true });
     plot.current = made;
     return () => {
@@ -67,10 +67,10 @@ export function PanelChart({ panel, axis, hidden, onHidden, syncKey, height = 22
       )}
       <div ref={place} style={{ height }} />
       <ul className="panel-legend">
-        {legendOf([panel]).map(({ look, label, isDots, isSolid }) => (
-          <li key={look}>
-            <button type="button" aria-pressed={!hidden.has(look)} title={`${label}: click to ${hidden.has(look) ? "show" : "hide"} it in all charts`} onClick={() => onHidden(toggled(hidden, look))}>
-              <Swatch style={isSolid || isDots ? { ...figureStyle(look), dash: [] } : figureStyle(look)} /> {label}
+        {legendOf([panel]).map(({ style_index, label, isDots, isSolid }) => (
+          <li key={style_index}>
+            <button type="button" aria-pressed={!hidden.has(style_index)} title={`${label}: click to ${hidden.has(style_index) ? "show" : "hide"} it in all charts`} onClick={() => onHidden(toggled(hidden, style_index))}>
+              <Swatch style={isSolid || isDots ? { ...figureStyle(style_index), dash: [] } : figureStyle(style_index)} /> {label}
             </button>
           </li>
         ))}
@@ -82,7 +82,7 @@ export function PanelChart({ panel, axis, hidden, onHidden, syncKey, height = 22
 export function RunPanels({ runs }: { runs: readonly string[] }) {
   const [panels, setPanels] = useState<PanelData[] | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
-  const [hidden, setHidden] = useState<ReadonlySet<Look>>(new Set());
+  const [hidden, setHidden] = useState<ReadonlySet<StyleIndex>>(new Set());
   const axis = useMemo(() => axisOf(panels ?? []), [panels]);
   const key = useId();
   const query = runs.map((run) => `runs=${encodeURIComponent(run)}`).join("&");

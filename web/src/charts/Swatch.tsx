@@ -1,6 +1,6 @@
 /** A sample of a line in the style of the charts. */
 
-import type { LineStyle } from "./looks";
+import type { LineStyle } from "./lineStyles";
 
 export function Swatch({ style: { colour, dash }, earlier = false }: { style: LineStyle; earlier?: boolean }) {
   return (

@@ -81,6 +81,16 @@ describe("figures", () => {
     expect(maximumOf(rates)).toBe(4);
   });
 
+  it("are those of the visible range", () => {
+    expect(averageOf(rates, { from: 1.5, to: 2 })).toBe(4);
+    expect(averageOf(rates, { from: 1.5, to: 3 })).toBeCloseTo((4 * 0.5 + 1 * 1) / 1.5);
+    expect(meanOf(rates, { from: 2, to: 4 })).toBe(2.5);
+    expect(maximumOf(rates, { from: 2.5, to: 9 })).toBe(1);
+    expect(meanOf(rates, { from: 5, to: 9 })).toBeNull();
+    expect(averageOf(rates, { from: 5, to: 9 })).toBeNull();
+    expect([rates.lastUntil(3), rates.lastUntil(3, 2.5)]).toEqual([4, null]);
+  });
+
   it("are none of an empty series, and the value of a single one", () => {
     expect(averageOf(new AppendOnlySeries())).toBeNull();
     expect(meanOf(new AppendOnlySeries())).toBeNull();

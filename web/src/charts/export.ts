@@ -2,17 +2,27 @@
 
 import type { SeriesStore } from "../live/seriesStore";
 import type { PanelSpec } from "./panels";
+import type { Range } from "./timeAxis";
+
+interface CsvOptions {
+  /** Flows and interfaces that are left out. */
+  hidden: ReadonlySet<string>;
+  /** The time range, in seconds since Run, its ends included. */
+  range: Range;
+}
 
 /**
- * The shown lines as CSV, in base units: a row for each time of each recording.
+ * The lines of panels as CSV, in base units: a row for each time of each recording.
  *
- * A line without a sample at a time has an empty cell.
+ * `time_s` is the time of the charts' axis, `since_start_s` that since the recording's start. A
+ * line without a sample at a time has an empty cell.
  */
-export function csvOf(panels: readonly PanelSpec[], seriesStore: SeriesStore, hidden: ReadonlySet<string>): string {
+export function csvOf(panels: readonly PanelSpec[], seriesStore: SeriesStore, { hidden, range }: CsvOptions): string {
+  const origin_s = panels[0]?.origin_s ?? 0;
   const lines = panels.flatMap((panel) => panel.lines).filter((line) => !hidden.has(line.of));
   const keys = [...new Set(lines.map((line) => line.key))].sort();
   const recordings = [...new Set(lines.map((line) => line.recording))].sort((one, other) => one - other);
-  const rows = [["run", "time_s", ...keys].map(cell).join(",")];
+  const rows = [["run", "time_s", "since_start_s", ...keys].map(cell).join(",")];
   for (const recording of recordings) {
     const columns = keys.map((key) =>
       lines.some((line) => line.recording === recording && line.key === key) ? seriesStore.get(recording, key) : undefined,
@@ -20,6 +30,7 @@ export function csvOf(panels: readonly PanelSpec[], seriesStore: SeriesStore, hi
     const byTime = new Map<number, string[]>();
     columns.forEach((series, column) => {
       series?.times.forEach((time, index) => {
+        if (time < range.from || time > range.to) return;
         const row = byTime.get(time) ?? new Array<string>(keys.length).fill("");
         const value = series.values[index] ?? Number.NaN;
         row[column] = Number.isNaN(value) ? "" : String(value);
@@ -27,7 +38,7 @@ export function csvOf(panels: readonly PanelSpec[], seriesStore: SeriesStore, hi
       });
     });
     for (const [time, row] of [...byTime].sort(([one], [other]) => one - other)) {
-      rows.push([String(recording), String(time), ...row].join(","));
+      rows.push([String(recording), seconds(time + origin_s), seconds(time), ...row].join(","));
     }
   }
   return `${rows.join("\r\n")}\r\n`;
@@ -41,6 +52,11 @@ export function download(name: string, blob: Blob): void {
   link.download = name.replaceAll(/[^\w.-]+/g, "-");
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** In nanoseconds, as the clock of the network counts. */
+function seconds(time: number): string {
+  return String(Number(time.toFixed(9)));
 }
 
 function cell(text: string): string {

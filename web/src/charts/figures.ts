@@ -1,6 +1,10 @@
-/** Statistics over a whole series, for the legend. */
+/** Statistics over the visible part of a series, for the legend. */
 
 import type { AppendOnlySeries } from "../live/appendOnlySeries";
+import type { Range } from "./timeAxis";
+
+/** All of a series. */
+export const WHOLE: Range = { from: -Infinity, to: Infinity };
 
 /**
  * The time average of rates or heights; each sample is valid for the time since the one before.
@@ -8,25 +12,26 @@ import type { AppendOnlySeries } from "../live/appendOnlySeries";
  *
  * @returns null where there is no sample.
  */
-export function averageOf(line: AppendOnlySeries): number | null {
+export function averageOf(line: AppendOnlySeries, { from, to }: Range = WHOLE): number | null {
   const { times, values } = line;
-  if (line.length === 0) return null;
   let sum = 0;
   let span = 0;
-  for (let at = 1; at < line.length; at += 1) {
-    const passed = (times[at] ?? 0) - (times[at - 1] ?? 0);
+  for (let at = Math.max(1, line.countBefore(from)); at < line.length; at += 1) {
+    const start = times[at - 1] ?? 0;
+    if (start >= to) break;
+    const passed = Math.min(times[at] ?? 0, to) - Math.max(start, from);
     if (Number.isNaN(values[at]) || Number.isNaN(values[at - 1])) continue;
     sum += (values[at] ?? 0) * passed;
     span += passed;
   }
-  return span > 0 ? sum / span : line.last;
+  return span > 0 ? sum / span : line.lastUntil(to, from);
 }
 
 /** The mean of independent samples, such as round-trip times. */
-export function meanOf(line: AppendOnlySeries): number | null {
+export function meanOf(line: AppendOnlySeries, range: Range = WHOLE): number | null {
   let sum = 0;
   let count = 0;
-  for (const value of line.values) {
+  for (const value of visible(line, range)) {
     if (Number.isNaN(value)) continue;
     sum += value;
     count += 1;
@@ -35,8 +40,12 @@ export function meanOf(line: AppendOnlySeries): number | null {
 }
 
 /** The greatest value; null where there is no sample. */
-export function maximumOf(line: AppendOnlySeries): number | null {
+export function maximumOf(line: AppendOnlySeries, range: Range = WHOLE): number | null {
   let most: number | null = null;
-  for (const value of line.values) if (!Number.isNaN(value) && (most === null || value > most)) most = value;
+  for (const value of visible(line, range)) if (!Number.isNaN(value) && (most === null || value > most)) most = value;
   return most;
+}
+
+function visible(line: AppendOnlySeries, { from, to }: Range): Float64Array {
+  return line.values.subarray(line.countBefore(from), line.countUntil(to));
 }

@@ -12,8 +12,8 @@ import type { SeriesStore } from "../live/seriesStore";
 import type { AppendOnlySeries } from "../live/appendOnlySeries";
 import { formatQuantity } from "../live/quantities";
 import { decimate } from "./decimate";
-import { referenceDash, styleOf } from "./looks";
-import { axesFor, axisUnit, drawLevel, roomy, roomyLog } from "./options";
+import { referenceDash, styleOf } from "./lineStyles";
+import { axesFor, axisUnit, drawLevel, LEVEL_LABEL, roomy, roomyLog } from "./options";
 import { strokeRule } from "./painter";
 import type { LineSpec, PanelSpec } from "./panels";
 import { resolveColour } from "./theme";
@@ -24,6 +24,9 @@ const POINTS_APART = 9;
 
 /** A multiple of the data; levels above it are listed and not drawn. */
 export const FAR = 4;
+
+/** A multiple of the data; limits above it are not drawn. */
+const NEAR_LIMIT = 1.08;
 
 const MARK_COLOURS = { change: "var(--accent)", command: "var(--fg-dim)", event: "var(--flow)" };
 
@@ -147,14 +150,19 @@ export class LivePlot {
 
   /** The ends of the axis: room for the lines, and for levels that are not far above them. */
   private range(least: number | null, most: number | null): [number, number] {
+    const shared = this.panel.values;
+    if (shared !== undefined) return this.isLog ? roomyLog(shared.least, shared.most) : roomy(least, shared.most);
+    // With room for a level's label above it.
+    const room = 1 + LEVEL_LABEL / Math.max(LEVEL_LABEL * 2, this.element.clientHeight - 2 * LEVEL_LABEL);
     const near = this.panel.levels.map(({ value }) => value ?? 0).filter((value) => value <= FAR * (most ?? 0));
-    const top = Math.max(most ?? 0, this.panel.top ?? 0, ...near);
+    const limits = this.panel.lines.map(({ limit }) => limit ?? 0).filter((value) => value <= NEAR_LIMIT * (most ?? 0));
+    const top = Math.max(most ?? 0, ...[...near, ...limits].map((value) => value * room));
     if (this.isLog) return roomyLog(least, top);
     return roomy(least, top === 0 ? this.limit : top);
   }
 
   private lineOptions(line: LineSpec, index: number): uPlot.Series {
-    const { colour, dash } = styleOf(line.look);
+    const { colour, dash } = styleOf(line.style_index);
     const stroke = resolveColour(this.element, colour);
     return {
       stroke,

@@ -3,6 +3,7 @@
 import type uPlot from "uplot";
 
 import { byteSteps, scaleFor, formatNumber, formatTicks, type Scale, type Unit } from "../live/quantities";
+import { lengthInside, type Box, type Size, type Stroke } from "../canvas/placement";
 import { strokeLine } from "./painter";
 import { resolveColour } from "./theme";
 
@@ -37,7 +38,7 @@ function unitScale(plot: uPlot, unit: Unit): Scale {
 }
 
 /** The style of all axes, in the page's colours. */
-export function axisLook(element: HTMLElement): uPlot.Axis {
+export function axisStyle(element: HTMLElement): uPlot.Axis {
   const rule = resolveColour(element, "var(--chart-rule)");
   return {
     stroke: resolveColour(element, "var(--chart-ink)"),
@@ -52,7 +53,7 @@ export function axisLook(element: HTMLElement): uPlot.Axis {
 
 /** Axes of time below and of a quantity at the left. */
 export function axesFor(element: HTMLElement, unit: Unit, isLog = false): [uPlot.Axis, uPlot.Axis] {
-  const common = axisLook(element);
+  const common = axisStyle(element);
   return [
     { ...common, size: 24, gap: 3, space: 60, values: (_plot, ticks) => formatTicks(ticks, { divisor: 1, unit: "s" }) },
     {
@@ -103,15 +104,62 @@ export function drawLevel(plot: uPlot, { value, label, colour, ground, dash, fro
   ctx.save();
   ctx.fillStyle = colour;
   ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
-  ctx.textAlign = "right";
-  const hasRoomAbove = y - bbox.top > 13 * devicePixelRatio;
-  ctx.textBaseline = hasRoomAbove ? "bottom" : "top";
-  const right = Math.min(bbox.left + bbox.width, plot.valToPos(ends[1], "x", true)) - 4 * devicePixelRatio;
-  // The label may overlap a line.
+  ctx.textAlign = "left";
+  ctx.textBaseline = "top";
+  const size = { width: ctx.measureText(label).width, height: LEVEL_LABEL * devicePixelRatio };
+  const edges = ends.map((end) => Math.min(bbox.left + bbox.width, Math.max(bbox.left, plot.valToPos(end, "x", true))));
+  const box = levelBox(size, { left: edges[0] ?? 0, right: edges[1] ?? 0, top: bbox.top, bottom: bbox.top + bbox.height }, y, segmentsOf(plot, y, size.height));
+  // Where all places are taken, the label is over a line.
   ctx.strokeStyle = ground;
   ctx.lineWidth = 3 * devicePixelRatio;
   ctx.lineJoin = "round";
-  ctx.strokeText(label, right, hasRoomAbove ? y - 1 : y + 2);
-  ctx.fillText(label, right, hasRoomAbove ? y - 1 : y + 2);
+  ctx.strokeText(label, box.x, box.y + devicePixelRatio);
+  ctx.fillText(label, box.x, box.y + devicePixelRatio);
   ctx.restore();
+}
+
+/** The height of a level's label, with the gap to its line, in CSS pixels. */
+export const LEVEL_LABEL = 13;
+
+type Segment = Pick<Stroke, "from" | "to">;
+
+interface Area {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/** A place for a level's label, above or below its line, where it covers the least of the curves. */
+export function levelBox(size: Size, { left, right, top, bottom }: Area, y: number, segments: readonly Segment[]): Box {
+  const gap = 4;
+  const across = [right - size.width - gap, left + gap, (left + right - size.width) / 2];
+  const boxes = [y - size.height, y + 1]
+    .filter((at) => at >= top && at + size.height <= bottom)
+    .flatMap((at) => across.filter((x) => x >= left).map((x) => ({ x, y: at, ...size })));
+  const covered = (box: Box) => segments.reduce((sum, segment) => sum + lengthInside(segment, box), 0);
+  let best: { box: Box; cost: number } | null = null;
+  for (const box of boxes) {
+    const cost = covered(box);
+    if (best === null || cost < best.cost) best = { box, cost };
+    if (cost === 0) break;
+  }
+  return best?.box ?? { x: right - size.width - gap, y: Math.max(top, y - size.height), ...size };
+}
+
+/** What is drawn of the lines up to a distance above and below a height, in pixels of the canvas. */
+function segmentsOf(plot: uPlot, y: number, distance: number): Segment[] {
+  const [xs = [], ...columns] = plot.data;
+  const found: Segment[] = [];
+  for (const column of columns) {
+    let from: Segment["from"] | null = null;
+    column.forEach((value, at) => {
+      // Between samples that are shown as such the line goes on; a null is a gap.
+      if (value === undefined) return;
+      const to: Segment["to"] | null = value === null ? null : { x: plot.valToPos(xs[at] ?? 0, "x", true), y: plot.valToPos(value, "y", true) };
+      if (from !== null && to !== null && Math.min(from.y, to.y) <= y + distance + 1 && Math.max(from.y, to.y) >= y - distance) found.push({ from, to });
+      from = to;
+    });
+  }
+  return found;
 }

@@ -8,7 +8,7 @@
 
 import type uPlot from "uplot";
 
-import type { Mark } from "./looks";
+import type { Mark } from "./lineStyles";
 
 export type Values = ArrayLike<number | null>;
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { axisUnitOf, formatTime, legendOf, nearest, readingOf, referencesOf, topOf, type PanelData, type PanelLine } from "./panelData";
+import { axisUnitOf, formatTime, legendOf, nearest, readingOf, referencesOf, topOf } from "./panelData";
+import type { PanelData, PanelLine } from "../api/types";
 
 const LINE: PanelLine = {
   label: "bulk",
-  look: 0,
+  style_index: 0,
   times_s: [0, 1, 2],
   values: [1e9, 2e9, null],
   low: null,
@@ -87,8 +88,8 @@ describe("the axis of values", () => {
 });
 
 it("names what looks alike once, by the shortest name", () => {
-  const names = legendOf([panel({ label: "bulk of h1" }), panel({ label: "bulk" }), panel({ label: "", look: 3 })]);
-  expect(names).toEqual([{ label: "bulk", look: 0, isDots: false, isSolid: false }]);
+  const names = legendOf([panel({ label: "bulk of h1" }), panel({ label: "bulk" }), panel({ label: "", style_index: 3 })]);
+  expect(names).toEqual([{ label: "bulk", style_index: 0, isDots: false, isSolid: false }]);
 });
 
 it("finds the nearest of sorted times", () => {

@@ -1,52 +1,8 @@
-/**
- * One quantity of finished runs over time: what the server and a report's page send
- * (`longfat.output.report.panel_data`), and the readings of a chart.
- */
+/** The readings of a chart of finished runs. */
 
+import type { PanelData, PanelLine } from "../api/types";
 import { scaleFor, formatQuantity, unitOf } from "../live/quantities";
-import type { Look } from "./looks";
-
-export interface PanelTrace {
-  times_s: number[];
-  /** In base units; null is a gap. */
-  values: (number | null)[];
-}
-
-export interface PanelLine extends PanelTrace {
-  label: string;
-  /** The number of a colour, dash and mark, the same in all panels for the same flow or interface. */
-  look: Look;
-  /** The edges of a band around it. */
-  low: (number | null)[] | null;
-  high: (number | null)[] | null;
-  /** Its components, drawn thin: the streams of a flow. */
-  parts: PanelTrace[];
-  /** Its points are single measurements that no line joins. */
-  dots: boolean;
-  /** A value stays until the next one. */
-  steps: boolean;
-  /** So many points that dashes would not be recognisable. */
-  dense: boolean;
-  /** Times of missing values, such as of lost replies. */
-  missing_s: number[];
-}
-
-export interface PanelMoment {
-  label: string;
-  at_s: number;
-}
-
-export interface PanelData {
-  title: string;
-  metric: string;
-  unit: string;
-  /** What is counted, if the unit is a count. */
-  counted: string;
-  lines: PanelLine[];
-  references: { label: string; value: number }[];
-  /** Events, in order of time. */
-  moments: PanelMoment[];
-}
+import type { StyleIndex } from "./lineStyles";
 
 /** A constant to compare with, in the order of the panel. */
 export interface PanelReference {
@@ -114,20 +70,20 @@ export function formatTime(time: number, span: number): string {
 /** A name in a legend. */
 export interface LegendName {
   label: string;
-  look: Look;
+  style_index: StyleIndex;
   /** It is drawn as single points. */
   isDots: boolean;
   /** Its line has no dashes. */
   isSolid: boolean;
 }
 
-/** The names of panels' lines: equal looks are the same flow or interface, and its shortest name fits all panels. */
+/** The names of panels' lines: equal styles are the same flow or interface, and its shortest name fits all panels. */
 export function legendOf(panels: readonly PanelData[]): LegendName[] {
-  const found = new Map<Look, LegendName>();
-  for (const { look, label, dense, dots } of panels.flatMap(({ lines }) => lines)) {
-    const known = found.get(look);
+  const found = new Map<StyleIndex, LegendName>();
+  for (const { style_index, label, dense, dots } of panels.flatMap(({ lines }) => lines)) {
+    const known = found.get(style_index);
     if (label === "" || (known !== undefined && known.label.length <= label.length)) continue;
-    found.set(look, { label, look, isDots: dots, isSolid: dense });
+    found.set(style_index, { label, style_index, isDots: dots, isSolid: dense });
   }
   return [...found.values()];
 }

@@ -4,10 +4,11 @@ import type uPlot from "uplot";
 
 import { unitOf } from "../live/quantities";
 import { FigurePlot } from "./figurePlot";
-import { figureStyle, referenceDash, type Look } from "./looks";
+import { figureStyle, referenceDash, type StyleIndex } from "./lineStyles";
 import { axesFor } from "./options";
 import { clipped, drawPoints, fillBand, strokeLine, strokeRule } from "./painter";
-import { formatTime, readingOf, referencesOf, topOf, type PanelData, type PanelLine } from "./panelData";
+import { formatTime, readingOf, referencesOf, topOf } from "./panelData";
+import type { PanelData, PanelLine } from "../api/types";
 import type { Reading } from "./readout";
 import { resolveColour } from "./theme";
 import type { TimeAxis } from "./timeAxis";
@@ -15,8 +16,8 @@ import type { TimeAxis } from "./timeAxis";
 export interface PanelPlotOptions {
   axis: TimeAxis;
   height: number;
-  /** Whether the lines of a look are hidden now. */
-  isHidden: (look: Look) => boolean;
+  /** Whether the lines of a style are hidden now. */
+  isHidden: (style_index: StyleIndex) => boolean;
   /** Panels with the same key share a cursor. */
   syncKey: string;
   /** The title of the time axis; empty for none. */
@@ -71,7 +72,7 @@ export class PanelPlot {
   }
 
   private get shown(): PanelLine[] {
-    return this.panel.lines.filter(({ look }) => !this.options.isHidden(look));
+    return this.panel.lines.filter(({ style_index }) => !this.options.isHidden(style_index));
   }
 
   private paint(plot: uPlot, element: HTMLElement): void {
@@ -104,13 +105,13 @@ export class PanelPlot {
 }
 
 /** The style of a line in a figure; dashes would be lost in a dense one. */
-export function styleOf({ look, dense, dots }: PanelLine): ReturnType<typeof figureStyle> {
-  const style = figureStyle(look);
+export function styleOf({ style_index, dense, dots }: PanelLine): ReturnType<typeof figureStyle> {
+  const style = figureStyle(style_index);
   return dense || dots ? { ...style, dash: [] } : style;
 }
 
-function colourOf(element: HTMLElement, { look }: PanelLine): string {
-  return resolveColour(element, figureStyle(look).colour);
+function colourOf(element: HTMLElement, { style_index }: PanelLine): string {
+  return resolveColour(element, figureStyle(style_index).colour);
 }
 
 function paintLine(plot: uPlot, line: PanelLine, colour: string): void {
@@ -129,7 +130,7 @@ function paintSamples(plot: uPlot, line: PanelLine, colour: string): void {
   const isFew = line.times_s.length <= FEW;
   if (line.dots || isFew) {
     const size = line.dots && !isFew ? 4 : 7;
-    drawPoints(plot, line.times_s, line.values, { mark: figureStyle(line.look).mark, size, colour, isOpen: line.dots });
+    drawPoints(plot, line.times_s, line.values, { mark: figureStyle(line.style_index).mark, size, colour, isOpen: line.dots });
   }
   const zeros = line.missing_s.map(() => 0);
   drawPoints(plot, line.missing_s, zeros, { mark: "cross", size: 8, colour });

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Recording, SeriesInfo } from "../api/types";
 import { SeriesStore } from "../live/seriesStore";
 import { csvOf } from "./export";
-import { looksOf, styleOf } from "./looks";
+import { WHOLE } from "./figures";
+import { styleIndicesOf, styleOf } from "./lineStyles";
 import { panelsOf } from "./panels";
 
 function info(kind: SeriesInfo["kind"], of: string, quantity: string, unit: SeriesInfo["unit"]): SeriesInfo {
@@ -19,7 +20,7 @@ const series = [
 ];
 
 function recording(number: number, of = series): Recording {
-  return { number, case: null, start_s: 0, end_s: null, flows: [], series: of, marks: [], levels: [], differences: [], kept: null };
+  return { number, case: null, start_s: 0, end_s: null, flows: [], series: of, marks: [], levels: [], differences: [], kept: null, label: null };
 }
 
 describe("panelsOf", () => {
@@ -34,7 +35,7 @@ describe("panelsOf", () => {
     const panels = panelsOf([recording(1), recording(2), recording(3)], new Set([1]));
     const [throughput] = panels;
     expect(throughput?.lines.map(({ recording: number, earlier }) => [number, earlier])).toEqual([[1, true], [3, false]]);
-    expect(new Set(throughput?.lines.map(({ look }) => look)).size).toBe(1);
+    expect(new Set(throughput?.lines.map(({ style_index }) => style_index)).size).toBe(1);
   });
 
   it("has no charts before there is a recording", () => {
@@ -42,10 +43,10 @@ describe("panelsOf", () => {
   });
 });
 
-describe("looks", () => {
+describe("line styles", () => {
   it("stay with a flow when others come after it", () => {
-    const before = looksOf([recording(1)]);
-    const after = looksOf([recording(1), recording(2, [info("tcp", "new", "rtt_s", "s"), ...series])]);
+    const before = styleIndicesOf([recording(1)]);
+    const after = styleIndicesOf([recording(1), recording(2, [info("tcp", "new", "rtt_s", "s"), ...series])]);
     expect(after.flow("bulk")).toBe(before.flow("bulk"));
     expect(after.flow("new")).not.toBe(after.flow("bulk"));
     expect(after.interface("s1-eth1")).not.toBe(after.flow("bulk"));
@@ -76,8 +77,13 @@ describe("csvOf", () => {
       seriesStore.take(bytes, 0);
     }
     const panels = panelsOf([recording(1)], new Set());
-    expect(csvOf(panels.slice(0, 2), seriesStore, new Set(["rtt"]))).toBe(
-      "run,time_s,tcp:bulk:rtt_s,tcp:bulk:throughput_bps\r\n1,0.5,,10\r\n1,1,0.02,20\r\n1,2,0.03,\r\n",
+    expect(csvOf(panels.slice(0, 2), seriesStore, { hidden: new Set(["rtt"]), range: WHOLE })).toBe(
+      "run,time_s,since_start_s,tcp:bulk:rtt_s,tcp:bulk:throughput_bps\r\n1,0.5,0.5,,10\r\n1,1,1,0.02,20\r\n1,2,2,0.03,\r\n",
+    );
+    // The times are those of the axis, and there are those only that are shown.
+    const later = panelsOf([{ ...recording(1), start_s: 3.1 }], new Set());
+    expect(csvOf(later.slice(0, 2), seriesStore, { hidden: new Set(), range: { from: 0.9, to: 1.5 } })).toBe(
+      "run,time_s,since_start_s,ping:rtt:rtt_s,tcp:bulk:rtt_s,tcp:bulk:throughput_bps\r\n1,4.1,1,,0.02,20\r\n",
     );
   });
 });

@@ -8,7 +8,7 @@
 import type { Level, Mark, Recording, SeriesInfo } from "../api/types";
 import { unitOf, type Unit } from "../live/quantities";
 import { nameOf } from "../live/view";
-import { looksOf, type Look } from "./looks";
+import { styleIndicesOf, type StyleIndex } from "./lineStyles";
 
 export interface LineSpec {
   /** Of the flow or interface in this chart, whatever the recording: hidden by this name. */
@@ -18,7 +18,7 @@ export interface LineSpec {
   key: string;
   /** The line that is summed up in the legend: for an average over time, what is averaged. */
   figureKey: string;
-  look: Look;
+  style_index: StyleIndex;
   /** Of a recording before the latest. */
   earlier: boolean;
   /** A queue's capacity. */
@@ -34,7 +34,7 @@ export interface PanelSpec {
   short: string;
   unit: Unit;
   lines: LineSpec[];
-  /** The statistic of each line over the whole recording. */
+  /** The statistic of each line over the visible time range. */
   figure: "average" | "mean" | "maximum";
   /** Whether it is shown by default. */
   usual: boolean;
@@ -47,8 +47,14 @@ export interface PanelSpec {
   dropKeys: string[];
   /** The number of that recording. */
   latest: number;
-  /** The minimum upper end of the axis: charts side by side share it. */
-  top?: number;
+  /** What the value axis has to hold, if charts side by side share it: whatever each of them shows. */
+  values?: ValueRange;
+}
+
+/** The smallest value above 0 and the largest one, levels and, of empty queues, limits included. */
+export interface ValueRange {
+  least: number | null;
+  most: number;
 }
 
 type Kind = Pick<PanelSpec, "id" | "title" | "short" | "figure" | "usual">;
@@ -68,7 +74,7 @@ const KINDS: Kind[] = [
 export function panelsOf(recordings: readonly Recording[], earlier: ReadonlySet<number>): PanelSpec[] {
   const latest = recordings[recordings.length - 1];
   if (latest === undefined) return [];
-  const looks = looksOf(recordings);
+  const styleIndices = styleIndicesOf(recordings);
   const shown = recordings.filter((each) => each === latest || earlier.has(each.number));
   const panels = new Map<string, PanelSpec>();
   for (const recording of shown) {
@@ -83,7 +89,7 @@ export function panelsOf(recordings: readonly Recording[], earlier: ReadonlySet<
         recording: recording.number,
         key: info.key,
         figureKey: info.key.replace(/:throughput_bps$/, ":throughput_raw_bps"),
-        look: isInterface ? looks.interface(info.of) : looks.flow(info.of),
+        style_index: isInterface ? styleIndices.interface(info.of) : styleIndices.flow(info.of),
         earlier: recording !== latest,
         limit: info.limit,
         drops: info.quantity === "backlog_bytes" ? dropsOf(recording, info) : null,

@@ -3,11 +3,11 @@
 import type { SeriesStore } from "../live/seriesStore";
 import { formatQuantity } from "../live/quantities";
 import { LivePlot } from "./livePlot";
-import { styleOf } from "./looks";
+import { styleOf } from "./lineStyles";
 import { FIGURE_WORDS, isQuiet, legendRows, type LegendRow } from "./lookups";
 import type { PanelSpec } from "./panels";
 import { resolveColour } from "./theme";
-import type { ChartView } from "./view";
+import { rangeOf, type ChartView } from "./view";
 
 const WIDTH = 760;
 const HEIGHT = 240;
@@ -40,7 +40,7 @@ export async function pictureOf(panels: readonly PanelSpec[], seriesStore: Serie
       });
       plots.push(plot);
       plot.draw();
-      const rows = legendRows(panel, seriesStore, null).filter((row) => !isQuiet(row) && !hidden.has(row.line.of));
+      const rows = legendRows(panel, seriesStore, rangeOf(view.store.getState(), view.end_s), null).filter((row) => !isQuiet(row) && !hidden.has(row.line.of));
       return { title: unit === "" ? panel.title : `${panel.title} (${unit})`, canvas: plot.plot.ctx.canvas, rows, panel };
     });
     const picture = compose(parts);
@@ -81,7 +81,7 @@ function compose(parts: readonly Part[]): HTMLCanvasElement {
 
 function drawRow(ctx: CanvasRenderingContext2D, row: LegendRow, panel: PanelSpec, top: number): void {
   const { line, value, figure } = row;
-  const { colour, dash } = styleOf(line.look);
+  const { colour, dash } = styleOf(line.style_index);
   ctx.save();
   ctx.strokeStyle = resolveColour(document.body, colour);
   ctx.globalAlpha = line.earlier ? 0.6 : 1;

@@ -1,7 +1,7 @@
 /** What a chart reads at the cursor: a box beside it, and a ring around the point that is read. */
 
 import { swatch } from "./swatchPicture";
-import type { LineStyle } from "./looks";
+import type { LineStyle } from "./lineStyles";
 
 export interface ReadingRow {
   text: string;

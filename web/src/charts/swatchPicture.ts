@@ -1,6 +1,6 @@
 /** A sample of a line in the style of the charts, without React. */
 
-import type { LineStyle } from "./looks";
+import type { LineStyle } from "./lineStyles";
 
 const WIDTH = 26;
 

@@ -3,7 +3,6 @@
 import { errorMessage } from "../api/client";
 import { notify } from "../app/notices";
 import type { Drawing } from "./drawing";
-import type { Joins } from "./history";
 import type { StudyDocument } from "./model";
 import { useDocuments } from "./store";
 import { drawingOf } from "./useDrawing";
@@ -18,7 +17,7 @@ import { EditError } from "./yaml/draft";
 export function change(
   documentId: string,
   edit: (text: string, drawing: Drawing) => string,
-  { joins = false }: { joins?: Joins } = {},
+  { joins = false }: { joins?: boolean } = {},
 ): boolean {
   const document = documentOf(documentId);
   if (document === null) return false;

@@ -9,7 +9,7 @@
 import { create } from "zustand";
 
 import { ApiError, deleteJson, getJson, MISDIRECTED, postJson, putLatest, setWorkspace, socketUrl } from "../api/client";
-import type { Draft, DraftEvent, Drafts } from "../api/types";
+import type { ChangedDraft, ChangeDraftRequest, Draft, DraftEvent, DraftFields, Drafts, NewDraftRequest } from "../api/types";
 import { notify } from "../app/notices";
 import { Connection } from "../live/connection";
 import type { History } from "./history";
@@ -19,7 +19,7 @@ export type Step = { set: string; step: boolean } | { undo: true } | { redo: tru
 
 interface Waiting {
   steps: Step[];
-  fields: Partial<Record<keyof typeof FIELDS, unknown>>;
+  fields: DraftFields;
   closed: boolean | null;
 }
 
@@ -34,7 +34,7 @@ const FIELDS = {
   session: "sessionId",
   shown_run: "shownRun",
   imported: "imported",
-} as const satisfies Record<string, keyof StudyDocument>;
+} as const satisfies Record<keyof DraftFields, keyof StudyDocument>;
 
 /** State of the server: reachable, unreachable, replaced by another one, or not open to this browser any more. */
 export type ServerLink = "open" | "lost" | "another" | "refused";
@@ -107,7 +107,7 @@ export async function beginDrafts(to: Taker): Promise<void> {
  */
 export async function beginNew(text: string, first: boolean): Promise<string | null> {
   try {
-    const draft = await postJson<Draft>("/api/drafts", { page, text, first });
+    const draft = await postJson<Draft>("/api/drafts", { page, text, first } satisfies NewDraftRequest);
     takeOne(draft);
     return draft.id;
   } catch {
@@ -136,7 +136,7 @@ export function noteDocuments(now: readonly StudyDocument[], before: readonly St
     const changed = names.filter((name) => known === undefined || known[FIELDS[name]] !== document[FIELDS[name]]);
     if (changed.length === 0) continue;
     const one = waitingOf(document.id);
-    for (const name of changed) one.fields[name] = document[FIELDS[name]];
+    Object.assign(one.fields, Object.fromEntries(changed.map((name) => [name, document[FIELDS[name]]])));
     if (known === undefined && !revisions.has(document.id)) one.steps.push({ set: document.text, step: false });
     if (known === undefined) one.closed = false;
     soon();
@@ -200,10 +200,10 @@ async function send(): Promise<void> {
       waiting.delete(id);
       const base = behind.has(id) ? NO_REVISION : (revisions.get(id) ?? null);
       behind.delete(id);
-      return { page, base, steps: one.steps, fields: one.fields, closed: one.closed };
+      return { page, base, steps: one.steps, fields: one.fields, closed: one.closed } satisfies ChangeDraftRequest;
     };
     try {
-      const answer = await putLatest<{ revision: number; draft: Draft | null }>(`/api/drafts/${id}`, take);
+      const answer = await putLatest<ChangedDraft>(`/api/drafts/${id}`, take);
       revisions.set(id, answer.revision);
       if (doomed.delete(id)) {
         removeDraft(id);

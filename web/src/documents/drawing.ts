@@ -9,6 +9,7 @@ import type { Problem } from "../api/types";
 import { isEmpty, isList, isMapping, keyText, lineOf, readSource, resolved, scalarText, toValue, find, asText, entries, inner, items, listOf, mapping, resolvedEntry, textAt } from "./yaml/source";
 import type { Path, Source, Value } from "./yaml/source";
 import { deviceName } from "./devices";
+import { hostEntries } from "./entries";
 
 export type NodeKind = "host" | "router" | "switch";
 
@@ -20,6 +21,8 @@ export interface DrawnNode {
   /** A host's other fields, as typed, by key: `timer_latency`. */
   fields: Record<string, string>;
   interfaces: string[];
+  /** Of its entry in the network. */
+  path: Path;
   line: number;
 }
 
@@ -151,28 +154,30 @@ function networkPathOf(source: Source, chosenCase: string | null): Path {
 
 function readNodes(source: Source, networkPath: Path): DrawnNode[] {
   const nodes = new Map<string, DrawnNode>();
-  for (const { key, node, line } of entries(source, [...networkPath, "hosts"])) {
-    const inside = resolved(source, node);
-    const host: DrawnNode = { name: key, kind: "host", address: scalarText(source, inside), routes: [], fields: {}, interfaces: [], line };
+  for (const { name, section, path, value, line } of hostEntries(source, networkPath)) {
+    if (nodes.has(name)) continue;
+    const inside = resolved(source, value);
+    const kind = section === "routers" ? "router" : "host";
+    const host: DrawnNode = { name, kind, address: scalarText(source, inside), routes: [], fields: {}, interfaces: [], path, line };
     if (isMapping(inside)) {
       host.address = scalarText(source, resolvedEntry(source, inside, "address"));
       const routes = toValue(source, resolvedEntry(source, inside, "routes"));
       if (routes !== null && typeof routes === "object" && !Array.isArray(routes)) {
         host.routes = Object.entries(routes).map(([to, via]) => ({ to, via: [via].flat().filter((hop) => typeof hop === "string").join(", ") }));
       }
-      for (const { key: field, node: value } of entries(source, [...networkPath, "hosts", key])) {
-        const typed = scalarText(source, resolved(source, value));
+      for (const { key: field, node } of entries(source, path)) {
+        const typed = scalarText(source, resolved(source, node));
         if (typed !== null && field !== "address") host.fields[field] = typed;
       }
       const forwards = scalarText(source, resolvedEntry(source, inside, "forwards"));
-      if (forwards !== null && /^(yes|true|on)$/i.test(forwards)) host.kind = "router";
+      if (forwards !== null) host.kind = isOn(forwards) ? "router" : "host";
     }
-    if (key !== "" && !nodes.has(key)) nodes.set(key, host);
+    nodes.set(name, host);
   }
-  for (const { node } of items(source, [...networkPath, "switches"])) {
+  for (const { node, index } of items(source, [...networkPath, "switches"])) {
     const name = scalarText(source, node);
     if (name === null || nodes.has(name)) continue;
-    nodes.set(name, { name, kind: "switch", address: null, routes: [], fields: {}, interfaces: [], line: lineOf(source, node) });
+    nodes.set(name, { name, kind: "switch", address: null, routes: [], fields: {}, interfaces: [], path: [...networkPath, "switches", index], line: lineOf(source, node) });
   }
   return [...nodes.values()];
 }

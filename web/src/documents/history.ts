@@ -12,12 +12,8 @@ export const NO_HISTORY: History = { undo: [], redo: [], openSince: null };
 const STEPS = 200;
 const JOIN_MS = 1000;
 
-/** Whether a change extends the previous step: never, if that was a moment ago, or always. */
-export type Joins = boolean | "always";
-
-/** Records the text before a change as a step, unless the change extends the last one. */
-export function pushStep(history: History, old: string, joins: Joins, nowMs: number): History {
-  if (joins === "always" && history.undo.length > 0) return { undo: history.undo, redo: [], openSince: null };
+/** Records the text before a change as a step, unless the change `joins` the last one, and that was a moment ago. */
+export function pushStep(history: History, old: string, joins: boolean, nowMs: number): History {
   const continues = joins && history.openSince !== null && nowMs - history.openSince < JOIN_MS;
   const openSince = joins ? nowMs : null;
   if (continues) return { undo: history.undo, redo: [], openSince };

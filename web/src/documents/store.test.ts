@@ -24,7 +24,7 @@ it("keeps a page with a drawing", async () => {
   const [page] = useDocuments.getState().documents;
   if (page === undefined) throw new Error("no page");
   expect(isUntouched(page)).toBe(true);
-  useDocuments.getState().setText(page.id, page.text.replace("hosts: {}", "hosts: {h1: }"));
+  useDocuments.getState().setText(page.id, page.text.replace("hosts: []", "hosts: [h1]"));
   await useDocuments.getState().openText("lab.mn", "");
   expect(useDocuments.getState().documents.map(({ name }) => name)).toEqual(["network-1", "lab"]);
 });

@@ -3,7 +3,7 @@
 import { create } from "zustand";
 import { errorMessage, getJson, postJson, putJson } from "../api/client";
 import { retryWhileQueued } from "../api/queue";
-import type { CheckResult, Draft, OpenedDocument, SavedDocument } from "../api/types";
+import type { CheckResult, DocumentRequest, Draft, OpenedDocument, SavedDocument, SaveDocumentRequest, StudyRequest, TemplateRequest } from "../api/types";
 import { useNotices } from "../app/notices";
 import { beginNew, documentOf, historyOf, noteDocuments, noteStep, workspaceId } from "./drafts";
 import { isNewStudyText, newStudyText } from "./edits/study";
@@ -37,7 +37,7 @@ export function makeChecker(
     check({ id, name, path, lab }, text) {
       cancel(id);
       const send = () => {
-        postJson<CheckResult>("/api/check", { text, name, path, lab }).then((result) => onResult(id, text, result), onError);
+        postJson<CheckResult>("/api/check", { text, name, path, lab } satisfies DocumentRequest).then((result) => onResult(id, text, result), onError);
       };
       timers.set(id, setTimeout(send, REST_MS));
     },
@@ -148,10 +148,10 @@ export const useDocuments = create<Store>()((set, get) => {
       return add(await getJson<OpenedDocument>(`/api/run-study?run=${encodeURIComponent(path)}`), true);
     },
     async openText(name, text) {
-      add(await inTurn(() => postJson<OpenedDocument>("/api/import", { name, text })), true);
+      add(await inTurn(() => postJson<OpenedDocument>("/api/import", { name, text } satisfies StudyRequest)), true);
     },
     async openTemplate(template, values) {
-      add(await postJson<OpenedDocument>("/api/templates", { template, values }), true);
+      add(await postJson<OpenedDocument>("/api/templates", { template, values } satisfies TemplateRequest), true);
     },
     async openNew({ first = false } = {}) {
       const id = await beginNew(newStudyText("Network {number}"), first);
@@ -198,7 +198,7 @@ export const useDocuments = create<Store>()((set, get) => {
       if (document === undefined) return;
       const { text } = document;
       const base = document.path === path ? document.version : null;
-      const { version, warnings } = await putJson<SavedDocument>("/api/document", { path, text, version: base, force });
+      const { version, warnings } = await putJson<SavedDocument>("/api/document", { path, text, version: base, force } satisfies SaveDocumentRequest);
       for (const warning of warnings) useNotices.getState().notify("warning", warning);
       update(id, (now) => ({ ...now, path, name: nameOf(path), savedText: text, version }));
       const saved = get().documents.find((one) => one.id === id);

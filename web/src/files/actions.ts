@@ -1,6 +1,7 @@
 /** The actions of the File menu. */
 
 import { ApiError, deleteJson, postJson, errorMessage } from "../api/client";
+import type { ExportRequest, ExportedDocument } from "../api/types";
 import { notify } from "../app/notices";
 import { documentOf } from "../documents/change";
 import { isUnsaved, useDocuments } from "../documents/store";
@@ -116,7 +117,7 @@ export function exportAs(id: string, suffix: ".yaml" | ".mn" | ".py"): void {
       download(`${name}.yaml`, text);
       return;
     }
-    const made = await postJson<{ text: string; warnings: string[] }>("/api/export", { name, text, suffix });
+    const made = await postJson<ExportedDocument>("/api/export", { name, text, suffix } satisfies ExportRequest);
     download(`${name}${suffix}`, made.text);
     for (const warning of made.warnings) notify("warning", warning);
   });

@@ -48,7 +48,7 @@ export function ValueTable({ caption, table }: { caption: string; table: Table }
   return (
     <section aria-label={caption}>
       <h2>{caption}</h2>
-      <div className="value-table">
+      <div className="value-table" role="group" aria-label={caption} tabIndex={0}>
         <table className="plain-table">
           <thead>
             <tr>

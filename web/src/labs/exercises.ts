@@ -3,7 +3,7 @@
 import { create } from "zustand";
 
 import { ApiError, deleteJson, getJson, postJson, putJson, errorMessage } from "../api/client";
-import type { ExerciseCheck, ExerciseEvent, Exercises, SavedInput } from "../api/types";
+import type { AnswerRequest, CheckRequest, ExerciseCheck, ExerciseEvent, Exercises, HintRequest, PartRequest, SavedInput } from "../api/types";
 import { notify } from "../app/notices";
 import { page } from "../documents/drafts";
 
@@ -83,7 +83,7 @@ export const useExercises = create<ExercisesState>()((set, get) => {
     const version = exercises === undefined ? null : versionOf(exercises, kind, name);
     const what = kind === "part" ? { file: name } : { question: name };
     try {
-      const saved = await putJson<SavedInput>(at(lab, kind), { page, ...what, text, version, force });
+      const saved = await putJson<SavedInput>(at(lab, kind), { page, ...what, text, version, force } satisfies PartRequest | AnswerRequest);
       change(lab, (now) => ({ ...withVersion(now, kind, name, saved.version), digests: saved.digests }));
       setConflict(input, null);
     } catch (error) {
@@ -176,14 +176,14 @@ export const useExercises = create<ExercisesState>()((set, get) => {
 
     check: async (lab, names) => {
       await flush();
-      const check = await postJson<ExerciseCheck>(at(lab, "check"), { exercises: names });
+      const check = await postJson<ExerciseCheck>(at(lab, "check"), { exercises: names } satisfies CheckRequest);
       // The socket may have sent a newer state of it already, such as its end.
       if (check.number !== get().labs[lab]?.check?.number) take(lab, check);
     },
 
     cancel: (lab) => deleteJson(at(lab, "check")),
 
-    hint: (lab, name) => postJson(at(lab, "hint"), { exercise: name }),
+    hint: (lab, name) => postJson(at(lab, "hint"), { exercise: name } satisfies HintRequest),
   };
 });
 

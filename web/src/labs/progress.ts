@@ -5,7 +5,7 @@
 
 import { create } from "zustand";
 import { deleteJson, errorMessage, putJson, socketUrl } from "../api/client";
-import type { AnswerProgress, ClaimRow, ExerciseEvent, LabProgress, ProgressChange, ProgressEvent, StepProgress } from "../api/types";
+import type { AnswerProgress, ClaimRow, ExerciseEvent, LabProgress, ProgressChange, ProgressEvent, ProgressRequest, StepProgress } from "../api/types";
 import { notify } from "../app/notices";
 import { page } from "../documents/drafts";
 import { useDocuments } from "../documents/store";
@@ -107,7 +107,7 @@ export const useProgress = create<ProgressState>()((set) => ({
     const sent: Sent = { lab, change };
     unanswered = [...unanswered, sent];
     set(({ labs }) => ({ labs: withSent(labs, sent) }));
-    putJson<LabProgress>(path(lab), { page, number: ++count, ...change })
+    putJson<LabProgress>(path(lab), { page, number: ++count, ...change } satisfies ProgressRequest)
       .then(
         ({ changed_s }) => set(({ labs }) => ({ labs: { ...labs, [lab]: { ...(labs[lab] ?? emptyProgress(lab)), changed_s } } })),
         (error: unknown) => notify("warning", `Your progress in ${lab} was not saved: ${errorMessage(error)}`),
@@ -195,10 +195,6 @@ export function noteClaims(lab: string, claims: readonly ClaimRow[]): void {
 
 export function noteAnswer(lab: string, key: string, answer: AnswerProgress, count: number): void {
   useProgress.getState().note(lab, { answers: { [key]: answer }, answer_count: count });
-}
-
-export function stepOf(progress: LabProgress | undefined, key: string): StepProgress | undefined {
-  return progress?.steps[key];
 }
 
 function path(lab: string): string {

@@ -1,7 +1,7 @@
 /** What limited a flow, the evidence, and recommended commands. */
 
 import { useState } from "react";
-import type { Advice, SetupLine } from "../api/types";
+import type { Advice, Fix, SetupLine, StudyValue } from "../api/types";
 
 export interface Typing {
   nodes: string[];
@@ -27,22 +27,45 @@ export function formatLines(lines: readonly SetupLine[]): string {
     .join("");
 }
 
-interface AdviceBoxProps {
-  advice: Advice;
+interface Actions {
   /** Types commands at nodes; absent if no network is running. */
   onType?: (typings: Typing[]) => void;
   /** Changes the flow in the study; absent if none is open. */
-  onStudy?: (fields: Advice["study"]) => void;
+  onStudy?: (fields: StudyValue[]) => void;
 }
 
-export function AdviceBox({ advice, onType, onStudy }: AdviceBoxProps) {
-  const [done, setDone] = useState<"typed" | "copied" | "changed" | null>(null);
-  const { verdict, notes, lines, study } = advice;
+export function AdviceBox({ advice, ...actions }: Actions & { advice: Advice }) {
+  const { verdict, notes, fixes } = advice;
   return (
     <div className="advice">
       <p>
         <strong>{verdict}</strong>
       </p>
+      {fixes.map((fix, rank) => (
+        <FixBox key={JSON.stringify(fix)} fix={fix} isAlternative={rank > 0} {...actions} />
+      ))}
+      {notes.length > 0 && (
+        <ul>
+          {notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** What a fix takes from other flows, as a sentence; empty if it takes nothing. */
+export function costOf({ takes_from }: Fix): string {
+  return takes_from.length === 0 ? "" : `Takes bandwidth from ${takes_from.join(", ")}.`;
+}
+
+function FixBox({ fix, isAlternative, onType, onStudy }: Actions & { fix: Fix; isAlternative: boolean }) {
+  const [done, setDone] = useState<"typed" | "copied" | "changed" | null>(null);
+  const { lines, study } = fix;
+  return (
+    <>
+      {(isAlternative || fix.takes_from.length > 0) && <p>{[isAlternative ? "Or:" : "", costOf(fix)].filter((part) => part !== "").join(" ")}</p>}
       {lines.length > 0 && (
         <>
           <pre className="advice-lines">{formatLines(lines)}</pre>
@@ -99,13 +122,6 @@ export function AdviceBox({ advice, onType, onStudy }: AdviceBoxProps) {
           )}
         </>
       )}
-      {notes.length > 0 && (
-        <ul>
-          {notes.map((note) => (
-            <li key={note}>{note}</li>
-          ))}
-        </ul>
-      )}
-    </div>
+    </>
   );
 }

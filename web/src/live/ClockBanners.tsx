@@ -32,7 +32,7 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
       )}
       {view?.link === "lost" && (
         <p className="banner banner-warn">
-          The connection to the server is lost. Reconnecting; the session continues meanwhile.
+          The connection to the server is lost; reconnecting. If the server still runs, so does the session.
         </p>
       )}
       {view?.link === "ended" && (
@@ -71,10 +71,16 @@ export function ClockBanners({ document, view }: ClockBannersProps) {
   );
 }
 
-function keptText({ recordings }: SessionView): string {
-  const runs = recordings.filter(({ number }) => number > 0).length;
-  if (runs === 0) return "The drawing is unchanged.";
-  return `The drawing is unchanged; ${runs === 1 ? "its run is" : `its ${runs} runs are`} in Runs, and the charts remain below.`;
+/** What is left of an ended session: only runs that the server reported as saved are in Runs. */
+export function keptText({ recordings }: Pick<SessionView, "recordings">): string {
+  const runs = recordings.filter(({ number }) => number > 0);
+  const saved = runs.filter(({ kept }) => kept !== null).length;
+  const lost = runs.length - saved;
+  if (runs.length === 0) return "The drawing is unchanged.";
+  const parts = ["The drawing is unchanged"];
+  if (saved > 0) parts.push(saved === 1 ? "1 run is in Runs" : `${saved} runs are in Runs`);
+  if (lost > 0) parts.push(`${lost === 1 ? "1 run was" : `${lost} runs were`} not saved`);
+  return `${parts.join("; ")}. The charts remain below.`;
 }
 
 /** Shown if Run was pressed and the running network differs from the drawn one. */

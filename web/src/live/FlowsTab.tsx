@@ -3,7 +3,7 @@
 import { Fragment, useState } from "react";
 
 import type { LiveFlow } from "../api/types";
-import { looksOf, styleOf } from "../charts/looks";
+import { styleIndicesOf, styleOf } from "../charts/lineStyles";
 import { AdviceBox } from "./AdviceBox";
 import { changeStudy } from "./fix";
 import { formatClock } from "./quantities";
@@ -74,7 +74,7 @@ export function FlowsTab({ documentId, view }: FlowsTabProps) {
 }
 
 function FlowRows({ documentId, flow, view }: { documentId: string; flow: LiveFlow; view: SessionView }) {
-  const style = styleOf(looksOf(view.recordings).flow(flow.name));
+  const style = styleOf(styleIndicesOf(view.recordings).flow(flow.name));
   const started = flow.started_s === null ? "–" : formatClock(flow.started_s);
   return (
     <Fragment>

@@ -6,8 +6,6 @@
  * long the series is.
  */
 
-
-
 export class AppendOnlySeries {
   private timesRoom = new Float64Array(256);
   private valuesRoom = new Float64Array(256);
@@ -51,6 +49,13 @@ export class AppendOnlySeries {
     return low;
   }
 
+  /** How many samples are before `time`. */
+  countBefore(time: number): number {
+    let count = this.countUntil(time);
+    while (count > 0 && this.timesRoom[count - 1] === time) count -= 1;
+    return count;
+  }
+
   /** The last value at `time` or before it; null before the first, and in a gap. */
   valueAt(time: number): number | null {
     const value = this.nth(this.countUntil(time) - 1);
@@ -59,9 +64,15 @@ export class AppendOnlySeries {
 
   /** The last value that is a number: gaps may follow. */
   get last(): number | null {
-    let index = this.used - 1;
-    while (index >= 0 && Number.isNaN(this.valuesRoom[index])) index -= 1;
-    return this.nth(index);
+    return this.lastUntil(Infinity);
+  }
+
+  /** The same of the samples from one time to another, both included; null if there is none. */
+  lastUntil(to: number, from = -Infinity): number | null {
+    const first = this.countBefore(from);
+    let index = this.countUntil(to) - 1;
+    while (index >= first && Number.isNaN(this.valuesRoom[index])) index -= 1;
+    return index < first ? null : this.nth(index);
   }
 
   get lastTime(): number | null {

@@ -2,14 +2,14 @@ import { beforeEach, expect, it } from "vitest";
 
 import type { Advice } from "../api/types";
 import { useDocuments } from "../documents/store";
-import { changeStudy, hasFix } from "./fix";
+import { changeStudy, fixOf } from "./fix";
 
 const TEXT = `title: t
 network: {hosts: {h1: 10.0.0.1/8, h2: 10.0.0.2/8}, links: [[h1, h2]]}
 flows:
   bulk: {iperf3: h1 -> h2, time: 5s}   # the one
 `;
-const advice: Advice = { answer: "", verdict: "", notes: [], lines: [], study: [] };
+const advice: Advice = { answer: "", verdict: "", notes: [], fixes: [] };
 
 beforeEach(() => {
   useDocuments.setState({ documents: [], histories: {} });
@@ -25,8 +25,9 @@ it("sets fields of a flow in the study, and leaves the rest of it as it was", ()
   expect(changeStudy("d", "gone", study)).toBe(false);
 });
 
-it("detects whether there is a fix", () => {
-  expect(hasFix(advice)).toBe(false);
-  expect(hasFix({ ...advice, study: [{ field: "parallel", value: "9" }] })).toBe(true);
-  expect(hasFix({ ...advice, lines: [{ node: "h1", line: "true" }] })).toBe(true);
+it("tries the recommended fix, and no alternative", () => {
+  expect(fixOf(advice)).toBeUndefined();
+  const fix = { lines: [{ node: "h1", line: "true" }], study: [], takes_from: [] };
+  const other = { lines: [], study: [{ field: "parallel", value: "9" }], takes_from: ["two"] };
+  expect(fixOf({ ...advice, fixes: [fix, other] })).toEqual(fix);
 });

@@ -9,7 +9,7 @@ import { create } from "zustand";
 
 import { ApiError, deleteJson, postJson, errorMessage } from "../api/client";
 import { retryWhileQueued } from "../api/queue";
-import type { Problem, SessionInfo } from "../api/types";
+import type { Problem, SessionInfo, SessionRequest } from "../api/types";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
 import { useDialogs } from "../files/dialogs";
@@ -128,10 +128,11 @@ export function confirmEnd(documentId: string, end: () => void): void {
   const terminals = view.terminals.filter(({ status }) => status === null).length;
   const runs = view.recordings.filter(({ number }) => number > 0).length;
   const kept = runs === 0 ? "" : ` Its ${counted(runs, "run")} ${runs === 1 ? "is" : "are"} kept in Runs, and the charts stay here.`;
+  const lost = terminals > 0 ? " Files that were written in terminals are lost: download them first (Files, in the tab Terminals)." : "";
   useDialogs.getState().open({
     kind: "confirm",
     title: `End the session of ${name}?`,
-    text: `Its machine is shut down${terminals > 0 ? `, with ${counted(terminals, "terminal")}` : ""}.${kept} The drawing stays.`,
+    text: `Its machine is shut down${terminals > 0 ? `, with ${counted(terminals, "terminal")}` : ""}.${kept}${lost} The drawing stays.`,
     choices: [
       { label: "End the session", main: true, act: end },
       { label: "Cancel", act: () => undefined },
@@ -188,7 +189,7 @@ async function makeSession(document: StudyDocument, chosen: string | null): Prom
   try {
     const sent = { text: document.text, case: chosen };
     const { name, path, lab } = document;
-    const info = await machineFor(document.id, () => postJson<SessionInfo>("/api/sessions", { name, path, lab, ...sent }));
+    const info = await machineFor(document.id, () => postJson<SessionInfo>("/api/sessions", { name, path, lab, ...sent } satisfies SessionRequest));
     const { connect, change } = useLive.getState();
     connect(info.id);
     change(info.id, (view) => ({ ...view, session: info, byHand: info.case === null, sent }));

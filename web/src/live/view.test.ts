@@ -11,7 +11,7 @@ function flow(state: LiveFlow["state"]): LiveFlow {
 }
 
 function recording(number: number, change: Partial<Recording> = {}): Recording {
-  return { number, case: null, start_s: 1, end_s: null, flows: [], series: [], marks: [], levels: [], differences: [], kept: null, ...change };
+  return { number, case: null, start_s: 1, end_s: null, flows: [], series: [], marks: [], levels: [], differences: [], kept: null, label: null, ...change };
 }
 
 const state: SessionEvent = {

@@ -4,7 +4,7 @@
  * Pure functions: the socket is in `store.ts`, the series are in `seriesStore.ts`.
  */
 
-import type { LiveCapture, Clock, Recording, SessionEvent, SessionInfo, SetupLine, TerminalInfo } from "../api/types";
+import type { LiveCapture, Clock, LiveLoss, Recording, SessionEvent, SessionInfo, SetupLine, TerminalInfo } from "../api/types";
 import type { SeriesStore } from "./seriesStore";
 
 export interface Message {
@@ -36,6 +36,8 @@ export interface SessionView {
   recordings: Recording[];
   terminals: TerminalInfo[];
   captures: LiveCapture[];
+  /** Where packets were lost since the boot, when last requested; null before. */
+  losses: LiveLoss[] | null;
   /** Changes of the drawing that the running network cannot apply. */
   stale: string[];
   messages: Message[];
@@ -66,6 +68,7 @@ export function newView(id: string, seriesStore: SeriesStore): SessionView {
     recordings: [],
     terminals: [],
     captures: [],
+    losses: null,
     stale: [],
     messages: [],
     ended: null,
@@ -103,6 +106,8 @@ export function reduce(view: SessionView, event: SessionEvent): SessionView {
       return view.runs === null ? view : { ...view, restart: event.reasons };
     case "message":
       return withMessage(view, { level: event.level, text: event.text, about: event.about });
+    case "losses":
+      return { ...view, losses: event.losses };
     case "answer":
     case "typed":
       return view;
@@ -137,9 +142,10 @@ export function isGoingOn(recording: Recording | null): boolean {
   return recording.flows.some(({ state }) => state === "waiting" || state === "running");
 }
 
-/** The label of a recording. Recording 0 is of the traffic from terminals before the first Run. */
+/** The label of a recording. Recording 0 is of what was typed before the first traffic. */
 export function nameOf(recording: Recording): string {
   if (recording.number === 0) return "before the first run";
+  if (recording.label !== null) return recording.label === "" ? `typed ${recording.number}` : `typed ${recording.number}, ${recording.label}`;
   return recording.case === null ? `run ${recording.number}` : `run ${recording.number}, ${recording.case}`;
 }
 

@@ -5,6 +5,9 @@ import { useEffect, useState } from "react";
 import { getJson, errorMessage } from "../api/client";
 import { address } from "./capture";
 
+/** A packet that is selected for less than this is not decoded. */
+const PASSING_MS = 30;
+
 interface Layer {
   title: string;
   lines: string[];
@@ -24,23 +27,24 @@ export function layersOf(text: string): { layers: Layer[]; bytes: string } {
 }
 
 export function PacketDetails({ capture, number, close }: { capture: string; number: number; close: () => void }) {
-  const [text, setText] = useState<string | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
+  const [found, setFound] = useState<{ number: number; text: string | null; failure: string | null } | null>(null);
   useEffect(() => {
+    if (found?.number === number && found.text !== null) return undefined;
     let current = true;
-    setFailure(null);
     // Packets that are only passed with the arrow keys are not decoded.
     const timer = setTimeout(() => {
       getJson<{ text: string }>(address("/api/packet", capture, { number })).then(
-        (found) => current && setText(found.text),
-        (error: unknown) => current && setFailure(errorMessage(error)),
+        ({ text }) => current && setFound({ number, text, failure: null }),
+        (error: unknown) => current && setFound({ number, text: null, failure: errorMessage(error) }),
       );
-    }, 120);
+    }, PASSING_MS);
     return () => {
       current = false;
       clearTimeout(timer);
     };
-  }, [capture, number]);
+  }, [capture, number, found]);
+  // A packet has the same number and layers in each later state of a capture, and no other packet has.
+  const { text, failure } = found?.number === number ? found : { text: null, failure: null };
   const { layers, bytes } = layersOf(text ?? "");
   return (
     <aside className="packet-details" aria-label={`Packet ${number}`} tabIndex={0}>

@@ -1,6 +1,6 @@
 /** The dock's packets: captures of the session, or saved captures of a run. */
 
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 
 import { getJson, errorMessage } from "../api/client";
@@ -12,7 +12,7 @@ import { pathsOf } from "../live/shownRun";
 import { useLive } from "../live/store";
 import { latestOf, type SessionView } from "../live/view";
 import { showMoment } from "../timeline/player";
-import { address, loadCapture, PacketRows } from "./capture";
+import { address, loadCapture, PacketRows, Reloader } from "./capture";
 import { PacketDetails } from "./PacketDetails";
 import { PacketList, type ScrollTarget } from "./PacketList";
 import { SequenceView } from "./SequenceView";
@@ -22,9 +22,6 @@ import { useNearRow } from "./useNearRow";
 import "../live/dock.css";
 import "uplot/dist/uPlot.min.css";
 import "./packets.css";
-
-/** A running capture is reloaded automatically up to this size, in bytes. */
-const SMALL = 3_000_000;
 
 export function PacketsTab({ view }: { view: SessionView | undefined }) {
   const kept = useKept(view?.run ?? null);
@@ -91,10 +88,10 @@ interface PacketsProps {
 }
 
 function Packets({ session, state, capture, chosen, choices, going, size }: PacketsProps) {
-  const [reloads, setReloads] = useState(0);
   const isGoing = going?.going ?? false;
-  const seen = isGoing && size > SMALL ? -1 : size;
-  const { about, failure } = useAbout(capture, `${reloads} ${isGoing} ${seen}`);
+  // tcpdump writes the head of its file when it runs: while time is held there is none.
+  const isEmpty = going !== null && size === 0;
+  const { about, failure } = useAbout(isEmpty ? null : capture, `${isGoing} ${size}`);
   const change = (next: Partial<PacketsState>) => usePackets.getState().change(session.id, next);
   const named = about === null ? "" : `${capture}&version=${encodeURIComponent(about.version)}`;
   const { hasChartsBeside, setChartsBeside } = useDock();
@@ -109,14 +106,9 @@ function Packets({ session, state, capture, chosen, choices, going, size }: Pack
           ))}
         </select>
         {going !== null && isGoing && (
-          <>
-            <button type="button" className="small-button" onClick={() => useLive.getState().send(session.id, { do: "end-capture", id: going.number })}>
-              Stop capturing
-            </button>
-            <button type="button" className="small-button" onClick={() => setReloads(reloads + 1)}>
-              Reload
-            </button>
-          </>
+          <button type="button" className="small-button" onClick={() => useLive.getState().send(session.id, { do: "end-capture", id: going.number })}>
+            Stop capturing
+          </button>
         )}
         {about !== null && (
           <>
@@ -138,12 +130,17 @@ function Packets({ session, state, capture, chosen, choices, going, size }: Pack
       </div>
       {going !== null && going.words !== "" && <p className="packets-words">{going.words}</p>}
       {failure !== null && <p role="alert" className="packets-words">{failure}</p>}
-      {about === null && failure === null && <p role="status" className="empty">Decoding the packets…</p>}
+      {isEmpty && (
+        <p role="status" className="empty">
+          {isGoing ? "No packets yet: the capture begins when time passes." : "No packets were captured."}
+        </p>
+      )}
+      {!isEmpty && about === null && failure === null && <p role="status" className="empty">Decoding the packets…</p>}
       {about !== null && (
         <div className="packets-parts">
           {hasChartsBeside && <ChartsColumn session={session} />}
           <div className="packets-decoded">
-            <Decoded key={chosen} session={session} state={state} about={about} capture={named} change={change} />
+            <Decoded key={chosen} session={session} state={state} about={about} base={capture} capture={named} change={change} />
           </div>
         </div>
       )}
@@ -151,18 +148,32 @@ function Packets({ session, state, capture, chosen, choices, going, size }: Pack
   );
 }
 
-function useAbout(capture: string, again: string): { about: PacketCapture | null; failure: string | null } {
-  const [found, setFound] = useState<{ of: string; about: PacketCapture | null; failure: string | null }>({ of: "", about: null, failure: null });
+/**
+ * Describes a capture, again whenever its state changes.
+ *
+ * @param capture - its URL; null while there is nothing to describe.
+ */
+function useAbout(capture: string | null, state: string): { about: PacketCapture | null; failure: string | null } {
+  const [found, setFound] = useState<{ of: string | null; about: PacketCapture | null; failure: string | null }>({ of: "", about: null, failure: null });
+  const reloader = useRef<Reloader | null>(null);
   useEffect(() => {
+    if (capture === null) return undefined;
     let current = true;
-    loadCapture(capture).then(
-      (about) => current && setFound({ of: capture, about, failure: null }),
-      (error: unknown) => current && setFound({ of: capture, about: null, failure: errorMessage(error) }),
+    const made = new Reloader(() =>
+      loadCapture(capture).then(
+        (about) => void (current && setFound({ of: capture, about, failure: null })),
+        (error: unknown) => void (current && setFound({ of: capture, about: null, failure: errorMessage(error) })),
+      ),
     );
+    reloader.current = made;
     return () => {
       current = false;
+      made.stop();
     };
-  }, [capture, again]);
+  }, [capture]);
+  useEffect(() => {
+    if (capture !== null) reloader.current?.request();
+  }, [capture, state]);
   return found.of === capture ? found : { about: null, failure: null };
 }
 
@@ -197,11 +208,14 @@ interface DecodedProps {
   session: SessionView;
   state: PacketsState;
   about: PacketCapture;
+  /** Its URL on the server, whatever its state. */
+  base: string;
+  /** The same for the state that is shown. */
   capture: string;
   change: (next: Partial<PacketsState>) => void;
 }
 
-function Decoded({ session, state, about, capture, change }: DecodedProps) {
+function Decoded({ session, state, about, base, capture, change }: DecodedProps) {
   const { filter, view, number } = state;
   const [text, setText] = useState(filter);
   const [revision, setRevision] = useState(0);
@@ -210,10 +224,14 @@ function Decoded({ session, state, about, capture, change }: DecodedProps) {
   const charts = chartViewOf(session.seriesStore);
   const at = useStore(charts.store, (one) => one.at);
   const origin_s = latestOf(session)?.start_s ?? 0;
+  const last = useRef<{ base: string; rows: PacketRows } | null>(null);
   const rows = useMemo(() => {
     setFailure(null);
-    return new PacketRows(capture, filter, () => setRevision((one) => one + 1), (error) => setFailure(errorMessage(error)));
-  }, [capture, filter]);
+    const before = last.current?.base === base && last.current.rows.filter === filter ? last.current.rows : null;
+    const made = new PacketRows(capture, filter, () => setRevision((one) => one + 1), (error) => setFailure(errorMessage(error)), before);
+    last.current = { base, rows: made };
+    return made;
+  }, [base, capture, filter]);
   const stream = about.streams.find((one) => one.number === state.stream) ?? mostOf(about);
 
   const scrollTo = (row: number, isPointed = false) => setGoTo((last) => ({ row, isPointed, number: (last?.number ?? 0) + 1 }));

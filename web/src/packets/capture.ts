@@ -14,19 +14,32 @@ export function address(path: string, capture: string, more: Record<string, stri
   return `${path}?${capture}${rest.join("")}`;
 }
 
-/** The rows of a filtered list, loaded by pages on demand. */
+/**
+ * The rows of a filtered list, loaded by pages on demand.
+ *
+ * A capture that grows gets new ones at its end, so those of its earlier state are shown on.
+ */
 export class PacketRows {
   /** How many there are; null if not known yet. */
   total: number | null = null;
   private readonly pages = new Map<number, readonly PacketRow[] | "loading">();
 
+  /** @param before - the rows of an earlier state of the same capture, with the same filter. */
   constructor(
     private readonly capture: string,
     readonly filter: string,
     private readonly changed: () => void,
     private readonly failed: (error: unknown) => void,
+    before: PacketRows | null = null,
   ) {
-    this.load(0);
+    this.total = before?.total ?? null;
+    let last = 0;
+    for (const [number, page] of before?.pages ?? []) {
+      if (page === "loading") continue;
+      this.pages.set(number, page);
+      if (page.length < PAGE) last = number;
+    }
+    this.load(last);
   }
 
   /** A row; undefined if it is not loaded yet: it is requested then. */
@@ -65,7 +78,7 @@ export class PacketRows {
   }
 
   private load(number: number): void {
-    this.pages.set(number, "loading");
+    if (!this.pages.has(number)) this.pages.set(number, "loading");
     const url = address("/api/packet-rows", this.capture, { filter: this.filter, from: number * PAGE, count: PAGE });
     getJson<PacketPage>(url).then(
       ({ total, rows }) => {
@@ -97,6 +110,46 @@ export function nearestIn(times: ArrayLike<number>, time_s: number): number {
   const [before, after] = [times[low - 1], times[low]];
   if (before === undefined) return after === undefined ? -1 : 0;
   return after === undefined || time_s - before <= after - time_s ? low - 1 : low;
+}
+
+/** The shortest pause between two loads of a capture that grows, and the longest. */
+const MIN_PAUSE_MS = 300;
+const MAX_PAUSE_MS = 10_000;
+/** A load takes at most this share of the time. */
+const LOAD_SHARE = 0.2;
+
+/**
+ * Loads again and again while something grows: one load at a time, each to its end, and the
+ * longer one takes, the longer the pause after it.
+ */
+export class Reloader {
+  private isBusy = false;
+  private isRequested = false;
+  private isStopped = false;
+
+  constructor(private readonly load: () => Promise<void>) {}
+
+  /** There is something new. */
+  request(): void {
+    this.isRequested = true;
+    if (!this.isBusy) void this.run();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  private async run(): Promise<void> {
+    this.isBusy = true;
+    while (this.isRequested && !this.isStopped) {
+      this.isRequested = false;
+      const began_ms = performance.now();
+      await this.load();
+      const pause_ms = (performance.now() - began_ms) * (1 / LOAD_SHARE - 1);
+      await new Promise((done) => setTimeout(done, Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pause_ms))));
+    }
+    this.isBusy = false;
+  }
 }
 
 export function loadCapture(capture: string): Promise<PacketCapture> {

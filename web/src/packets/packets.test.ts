@@ -1,10 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
+import { getJson } from "../api/client";
 import type { FollowedPiece, PacketRow } from "../api/types";
-import { nearestIn, segmentWords, toneOf } from "./capture";
+import { nearestIn, PacketRows, PAGE, Reloader, segmentWords, toneOf } from "./capture";
 import { layersOf } from "./PacketDetails";
 import { hostsOf } from "./PacketList";
 import { grouped } from "./StreamView";
+
+vi.mock("../api/client", () => ({ getJson: vi.fn(), errorMessage: String }));
 
 const ROW: PacketRow = {
   number: 7,
@@ -59,4 +62,45 @@ it("finds the nearest of sorted times", () => {
   const times = [1, 2, 4];
   expect([0, 1.4, 1.6, 2.9, 3.1, 9].map((time) => nearestIn(times, time))).toEqual([0, 0, 1, 1, 2, 2]);
   expect(nearestIn([], 1)).toBe(-1);
+});
+
+describe("a capture that grows", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("is loaded to the end each time, however often it grows, and at last in its last state", async () => {
+    vi.useFakeTimers();
+    let size = 0;
+    const loaded: number[] = [];
+    const reloader = new Reloader(async () => {
+      const of = size;
+      await new Promise((done) => setTimeout(done, 1000));
+      loaded.push(of);
+    });
+    for (; size < 20; size += 1) {
+      reloader.request();
+      await vi.advanceTimersByTimeAsync(500);
+    }
+    expect(loaded.length).toBeGreaterThan(1);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(loaded.at(-1)).toBe(19);
+    reloader.stop();
+  });
+
+  it("shows on what its earlier state had, until there is more", async () => {
+    const page = (count: number) => ({ total: count, rows: Array.from({ length: Math.min(count, PAGE) }, (_, index) => ({ ...ROW, number: index + 1 })) });
+    let count = 3;
+    vi.mocked(getJson).mockImplementation(() => Promise.resolve(page(count)));
+    const rowsAfter = (before: PacketRows | null) =>
+      new Promise<PacketRows>((done, failed) => {
+        const rows: PacketRows = new PacketRows("c", "", () => done(rows), failed, before);
+        if (before !== null) expect([rows.total, rows.get(2)?.number]).toEqual([3, 3]);
+      });
+    const first = await rowsAfter(null);
+    expect(first.total).toBe(3);
+    count = 5;
+    const second = await rowsAfter(first);
+    expect([second.total, second.get(4)?.number]).toEqual([5, 5]);
+  });
 });

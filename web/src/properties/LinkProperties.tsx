@@ -5,13 +5,15 @@ import type { CheckedLink } from "../api/types";
 import { useFields } from "../app/server";
 import { deleteSelection, moveEnd } from "../canvas/commands";
 import { change } from "../documents/change";
-import { effective, isOn } from "../documents/drawing";
+import { effective } from "../documents/drawing";
 import type { Drawing, DrawnLink } from "../documents/drawing";
 import { makeSame, setLinkAddress, setLinkField, setProperty } from "../documents/edits/links";
 import type { Side } from "../documents/edits/links";
 import type { StudyDocument } from "../documents/model";
 import { formatQuantity } from "../live/quantities";
+import { DeclaredFlags, DeclaredTexts } from "./DeclaredFields";
 import { Check, Choice, Field } from "./Field";
+import { LiveLosses } from "./LiveLosses";
 import { fieldName, problemOf } from "./problems";
 
 /** Round-trip time and bandwidth-delay product of the link; null without any delay. */
@@ -79,6 +81,9 @@ export function LinkProperties({ document, drawing, link }: LinkProps) {
   const differs = Object.keys(link.towards[0]).length + Object.keys(link.towards[1]).length > 0;
   const [split, setSplit] = useState(false);
   const own = useFields().link;
+  const valueOf = (key: string) => link.common[key] ?? "";
+  const set = (key: string, typed: string | null) =>
+    change(document.id, (text, now) => setLinkField(text, now.networkPath, fresh(now, link), key, typed), { joins: true });
   const both = !differs && !split;
   const field = fieldName([...drawing.networkPath, "links", link.index]);
   const problems = document.check?.problems ?? [];
@@ -96,6 +101,7 @@ export function LinkProperties({ document, drawing, link }: LinkProps) {
         </button>
       </div>
       {whole !== undefined && <p className="field-problem">{whole.message}</p>}
+      <LiveLosses sessionId={document.sessionId} node={null} interfaces={link.interfaces} />
       <section className="group" aria-label="Directions">
         <Check
           label="Same both ways"
@@ -136,18 +142,9 @@ export function LinkProperties({ document, drawing, link }: LinkProps) {
               commit={(typed) => change(document.id, (text, now) => setLinkAddress(text, now.networkPath, fresh(now, link), end, typed || null), { joins: true })}
             />
           ))}
-          {own.map(({ key, label, placeholder, help }) => (
-            <Field
-              key={key}
-              label={label}
-              title={help}
-              value={link.common[key] ?? ""}
-              placeholder={placeholder}
-              problem={problemOf(problems, `${field}.${key}`)?.message ?? null}
-              commit={(typed) => change(document.id, (text, now) => setLinkField(text, now.networkPath, fresh(now, link), key, typed || null), { joins: true })}
-            />
-          ))}
+          <DeclaredTexts fields={own} valueOf={valueOf} problemOf={(key) => problemOf(problems, `${field}.${key}`)?.message ?? null} commit={set} />
         </div>
+        <DeclaredFlags fields={own} valueOf={valueOf} commit={set} />
       </section>
     </>
   );
@@ -190,9 +187,7 @@ function Direction({ document, drawing, link, side, title }: LinkProps & { side:
           ),
         )}
       </div>
-      {fields.filter(({ form }) => form === "flag").map(({ key, label, help }) => (
-        <Check key={key} label={label} title={help} value={isOn(shown[key])} commit={(on) => set(key, on ? "yes" : "")} />
-      ))}
+      <DeclaredFlags fields={fields} valueOf={(key) => shown[key] ?? ""} commit={(key, typed) => set(key, typed ?? "")} />
       <TcLines document={document} link={link} side={side} />
     </section>
   );

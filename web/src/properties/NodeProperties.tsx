@@ -1,7 +1,7 @@
 /** A host, router or switch. */
 
 import { useState } from "react";
-import type { Problem } from "../api/types";
+import type { CheckedHost, Problem } from "../api/types";
 import { notify } from "../app/notices";
 import { useFields } from "../app/server";
 import { colourSelection, deleteSelection, rename } from "../canvas/commands";
@@ -13,7 +13,9 @@ import { setSysctl, sysctlOf } from "../documents/edits/setup";
 import type { StudyDocument } from "../documents/model";
 import { openTerminal } from "../terminals/open";
 import { ColourChoice } from "./ColourChoice";
+import { DeclaredFlags, DeclaredTexts } from "./DeclaredFields";
 import { Check, Field } from "./Field";
+import { LiveLosses } from "./LiveLosses";
 import { SetupLines } from "./SetupLines";
 import { fieldName, problemOf } from "./problems";
 import { bytesOf, largestOf, sizeText, withLargest } from "./sizes";
@@ -76,7 +78,9 @@ interface RoutesProps {
 export function Routes({ document, drawing, node, problems }: RoutesProps) {
   const [to, setTo] = useState("");
   const [via, setVia] = useState("");
-  const field = fieldName([...drawing.networkPath, "hosts", node.name, "routes"]);
+  const field = fieldName([...node.path, "routes"]);
+  const written = new Set(node.routes.map(({ to }) => to));
+  const assigned = (assignedTo(document, node)?.routes ?? []).filter(({ to }) => !written.has(to));
   const set = (routes: DrawnNode["routes"], joins = false) =>
     change(document.id, (text) => setRoutes(text, drawing.networkPath, node.name, routes), { joins });
   return (
@@ -102,6 +106,7 @@ export function Routes({ document, drawing, node, problems }: RoutesProps) {
           </button>
         </div>
       ))}
+      {assigned.length > 0 && <p className="facts">{`Automatic: ${assigned.map(({ to, via }) => `${to} via ${via}`).join("; ")}`}</p>}
       <form
         className="line-row"
         onSubmit={(event) => {
@@ -122,13 +127,22 @@ export function Routes({ document, drawing, node, problems }: RoutesProps) {
   );
 }
 
+/** A host with the addresses and routes that it gets automatically; undefined if it has no interface, or they are not known. */
+function assignedTo(document: StudyDocument, node: DrawnNode): CheckedHost | undefined {
+  return node.interfaces.length === 0 ? undefined : document.lastGood?.network?.hosts.find(({ name }) => name === node.name);
+}
+
 const KINDS = { host: "Host", router: "Router", switch: "Switch" };
 
 export function NodeProperties({ document, drawing, node }: { document: StudyDocument; drawing: Drawing; node: DrawnNode }) {
-  const field = fieldName([...drawing.networkPath, "hosts", node.name]);
+  const field = fieldName(node.path);
   const problems = document.check?.problems ?? [];
   const isSwitch = node.kind === "switch";
   const fields = useFields().host;
+  const assigned = assignedTo(document, node);
+  const valueOf = (key: string) => node.fields[key] ?? "";
+  const set = (key: string, typed: string | null) =>
+    change(document.id, (text) => setHostField(text, drawing.networkPath, node.name, key, typed), { joins: true });
   const addressProblem = problemOf(problems, `${field}.address`) ?? problems.find((one) => one.field === field) ?? null;
   return (
     <>
@@ -146,6 +160,7 @@ export function NodeProperties({ document, drawing, node }: { document: StudyDoc
           Delete
         </button>
       </div>
+      <LiveLosses sessionId={document.sessionId} node={isSwitch ? null : node.name} interfaces={node.interfaces} />
       <section className="group" aria-label="General">
         <div className="fields">
           <Field label="Name" when="finished" value={node.name} commit={(to) => rename(document.id, node.name, to)} />
@@ -153,24 +168,14 @@ export function NodeProperties({ document, drawing, node }: { document: StudyDoc
             <Field
               label="Address"
               value={node.address ?? ""}
-              placeholder="10.0.0.1/8"
+              placeholder={assigned?.address ?? "automatic"}
               problem={addressProblem?.message ?? null}
               commit={(typed) => change(document.id, (text) => setAddress(text, drawing.networkPath, node.name, typed || null), { joins: true })}
             />
           )}
-          {!isSwitch &&
-            fields.map(({ key, label, placeholder, help }) => (
-              <Field
-                key={key}
-                label={label}
-                title={help}
-                value={node.fields[key] ?? ""}
-                placeholder={placeholder}
-                problem={problemOf(problems, `${field}.${key}`)?.message ?? null}
-                commit={(typed) => change(document.id, (text) => setHostField(text, drawing.networkPath, node.name, key, typed || null), { joins: true })}
-              />
-            ))}
+          {!isSwitch && <DeclaredTexts fields={fields} valueOf={valueOf} problemOf={(key) => problemOf(problems, `${field}.${key}`)?.message ?? null} commit={set} />}
         </div>
+        {!isSwitch && <DeclaredFlags fields={fields} valueOf={valueOf} commit={set} />}
         {!isSwitch && (
           <Check
             label="Forwards packets (router)"

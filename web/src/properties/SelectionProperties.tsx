@@ -6,11 +6,11 @@ import { arrange, colourSelection, copySelection, deleteSelection, duplicate, gr
 import { ALIGN_WORDS } from "../canvas/ContextMenu";
 import { change } from "../documents/change";
 import type { DrawnLink, DrawnNode, Drawing } from "../documents/drawing";
-import { effective, isOn, readDrawing } from "../documents/drawing";
+import { effective, readDrawing } from "../documents/drawing";
 import { setLinkField, setProperty } from "../documents/edits/links";
 import type { StudyDocument } from "../documents/model";
 import { ColourChoice } from "./ColourChoice";
-import { Check, Field } from "./Field";
+import { DeclaredFlags, DeclaredTexts } from "./DeclaredFields";
 
 interface SelectionProps {
   document: StudyDocument;
@@ -77,6 +77,7 @@ export function SelectionProperties({ document, drawing, nodes, links, title }: 
 /** Properties of several links, in both directions: a value applies to all of them. */
 function LinksFields({ document, drawing, links }: { document: StudyDocument; drawing: Drawing; links: readonly DrawnLink[] }) {
   const { direction, link: own } = useFields();
+  const fields = [...direction, ...own];
   const indexes = links.map(({ index }) => index);
   const setAll = (key: string, typed: string | null) =>
     change(
@@ -106,28 +107,9 @@ function LinksFields({ document, drawing, links }: { document: StudyDocument; dr
     <section className="group" aria-label="Properties of the links">
       <h3>All {links.length} links, both directions</h3>
       <div className="fields">
-        {[...direction, ...own]
-          .filter(({ form }) => form !== "flag")
-          .map(({ key, label, placeholder, help }) => {
-            const value = valueOf(key);
-            return (
-              <Field
-                key={key}
-                label={label}
-                title={help}
-                value={value ?? ""}
-                placeholder={value === undefined ? "several values" : placeholder}
-                problem={problem(key)}
-                commit={(typed) => setAll(key, typed || null)}
-              />
-            );
-          })}
+        <DeclaredTexts fields={fields} valueOf={valueOf} problemOf={problem} commit={setAll} />
       </div>
-      {direction
-        .filter(({ form }) => form === "flag")
-        .map(({ key, label, help }) => (
-          <Check key={key} label={label} title={help} value={isOn(valueOf(key))} commit={(on) => setAll(key, on ? "yes" : null)} />
-        ))}
+      <DeclaredFlags fields={fields} valueOf={valueOf} commit={setAll} />
     </section>
   );
 }

@@ -4,18 +4,18 @@ import { useFields, useKernels } from "../app/server";
 import { useUi } from "../app/ui";
 import { change } from "../documents/change";
 import type { Drawing } from "../documents/drawing";
-import { isOn } from "../documents/drawing";
 import type { StudyField } from "../documents/edits/study";
 import { setNetworkField, setStudyField } from "../documents/edits/study";
 import type { StudyDocument } from "../documents/model";
 import { useDocuments } from "../documents/store";
-import { Check, Choice, Field } from "./Field";
+import { DeclaredFlags } from "./DeclaredFields";
+import { Choice, Field } from "./Field";
 import { problemOf } from "./problems";
 import { SetupLines } from "./SetupLines";
 
 export function StudyProperties({ document, drawing }: { document: StudyDocument; drawing: Drawing }) {
   const kernels = useKernels();
-  const flags = useFields().network.filter(({ form }) => form === "flag");
+  const fields = useFields().network;
   const chooseCase = useDocuments((state) => state.chooseCase);
   const problems = document.check?.problems ?? [];
   const set = (field: StudyField, typed: string) => change(document.id, (text) => setStudyField(text, field, typed || null), { joins: true });
@@ -38,15 +38,11 @@ export function StudyProperties({ document, drawing }: { document: StudyDocument
           <Choice label="Kernel" value={drawing.kernel ?? ""} choices={[usual, ...series]} problem={problemOf(problems, "kernel")?.message ?? null} commit={(typed) => set("kernel", typed)} />
           <Field label="Seed" value={drawing.seed ?? ""} placeholder="1" problem={words("seed")} commit={(typed) => set("seed", typed)} />
         </div>
-        {flags.map(({ key, label, help }) => (
-          <Check
-            key={key}
-            label={label}
-            title={help}
-            value={isOn(drawing.networkFields[key])}
-            commit={(on) => change(document.id, (text, now) => setNetworkField(text, now.networkPath, key, on ? "yes" : null))}
-          />
-        ))}
+        <DeclaredFlags
+          fields={fields}
+          valueOf={(key) => drawing.networkFields[key] ?? ""}
+          commit={(key, typed) => change(document.id, (text, now) => setNetworkField(text, now.networkPath, key, typed))}
+        />
       </section>
       {drawing.cases.length > 0 && (
         <section className="group" aria-label="Cases">

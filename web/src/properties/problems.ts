@@ -27,8 +27,9 @@ export interface Marked {
 export function problemsAt(check: Pick<CheckResult, "problems"> | null, drawing: Drawing): Marked {
   const marked: Marked = { nodes: new Set(), links: new Set() };
   const network = fieldName(drawing.networkPath);
+  const fields = drawing.nodes.map(({ name, path }) => ({ name, own: fieldName(path) }));
   for (const { field } of check?.problems ?? []) {
-    for (const { name } of drawing.nodes) if (isInside(field, `${network}.hosts.${name}`)) marked.nodes.add(name);
+    for (const { name, own } of fields) if (isInside(field, own)) marked.nodes.add(name);
     for (const { index } of drawing.links) if (isInside(field, `${network}.links[${index}]`)) marked.links.add(index);
   }
   return marked;

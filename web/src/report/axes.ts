@@ -2,9 +2,9 @@
 
 import type uPlot from "uplot";
 
-import { axisLook } from "../charts/options";
+import { axisStyle } from "../charts/options";
 import type { Range } from "../charts/timeAxis";
-import type { AxisSpec } from "./data";
+import type { AxisSpec } from "../api/types";
 
 /** The approximate width of a letter of a tick. */
 const LETTER = 6.3;
@@ -23,18 +23,18 @@ export function axisOptions(element: HTMLElement, axis: AxisSpec, isUpright: boo
   const values: uPlot.Axis.DynamicValues = (_plot, splits) =>
     isOwn() ? splits.map((at) => texts[places.indexOf(at)] ?? "") : splits.map((at) => tickText(at, axis));
   const all: uPlot.Axis.Filter = (_plot, splits) => splits;
-  const look = axisLook(element);
+  const style = axisStyle(element);
   // Labels that would overlap are rotated.
   const isTurned = (plot: uPlot) => !isUpright && axis.texts && longest + 8 > plot.over.clientWidth / Math.max(1, places.length);
   return {
-    ...look,
+    ...style,
     label: axis.title,
     gap: 4,
     splits: (_plot, _at, low, high) => (isOwn() ? places : ticksBetween(low, high, axis.log)),
     values,
     filter: all,
-    grid: { ...look.grid, filter: all },
-    ticks: { ...look.ticks, filter: all },
+    grid: { ...style.grid, filter: all },
+    ticks: { ...style.ticks, filter: all },
     rotate: (plot) => (isTurned(plot) ? -40 : 0),
     size: (plot, shown) => {
       if (isUpright) return Math.max(...(shown ?? []).map(({ length }) => length), 2) * LETTER + 12;

@@ -1,6 +1,6 @@
 /** Colour scales: of heat maps, and of time. */
 
-import type { Stop } from "./data";
+import type { Stop } from "../api/types";
 import { element } from "./dom";
 
 type Rgb = [red: number, green: number, blue: number];

@@ -3,13 +3,14 @@
 import type uPlot from "uplot";
 
 import { FigurePlot } from "../charts/figurePlot";
-import { figureStyle, referenceDash } from "../charts/looks";
+import { figureStyle, referenceDash } from "../charts/lineStyles";
 import { clipped, drawBars, drawPoints, fillBand, strokeLine, strokeRule } from "../charts/painter";
 import type { Reading } from "../charts/readout";
 import { resolveColour } from "../charts/theme";
 import type { Range } from "../charts/timeAxis";
 import { axisOptions, nameOf, numberText, placeText } from "./axes";
-import { rangeOf, type FacetSpec, type GridSpec, type SeriesSpec } from "./data";
+import type { FacetSpec, GridSpec, SeriesSpec } from "../api/types";
+import { rangeOf } from "./data";
 import { idOf, theoryColour } from "./gridLegend";
 
 /** From this number of points on they are small and translucent. */
@@ -93,14 +94,14 @@ export class Facet {
     clipped(plot, () => {
       if (spec.x.fence !== null) strokeRule(plot, "x", spec.x.fence, light);
       if (spec.type === "cdf") strokeRule(plot, "y", 0.5, light);
-      for (const { rank, look, x, y } of this.shown) {
+      for (const { rank, style_index, x, y } of this.shown) {
         if (rank === null) continue;
         const places = x.map((value) => value ?? Number.NaN);
-        strokeLine(plot, places, y, { colour: resolve(theoryColour(look)), width: 1.4, dash: referenceDash(rank) });
+        strokeLine(plot, places, y, { colour: resolve(theoryColour(style_index)), width: 1.4, dash: referenceDash(rank) });
       }
       for (const mark of this.facet.marks) {
-        if (isHidden(idOf({ rank: mark.rank, look: null }))) continue;
-        strokeRule(plot, mark.upright ? "x" : "y", mark.at, { colour: resolve(theoryColour(mark.look)), width: 1.4, dash: referenceDash(mark.rank) });
+        if (isHidden(idOf({ rank: mark.rank, style_index: null }))) continue;
+        strokeRule(plot, mark.upright ? "x" : "y", mark.at, { colour: resolve(theoryColour(mark.style_index)), width: 1.4, dash: referenceDash(mark.rank) });
       }
       for (const points of this.measured()) this.paintLines(plot, points, resolve);
     });
@@ -116,7 +117,7 @@ export class Facet {
   private paintLines(plot: uPlot, points: Points, resolve: (colour: string) => string): void {
     const { spec } = this.options;
     const { series, x, y } = points;
-    const style = figureStyle(series.look ?? 0);
+    const style = figureStyle(series.style_index ?? 0);
     const colour = resolve(style.colour);
     const { low, high } = series;
     if (low !== undefined && high !== undefined) {
@@ -140,7 +141,7 @@ export class Facet {
   private paintPoints(plot: uPlot, { series, x, y }: Points, resolve: (colour: string) => string): void {
     const { type } = this.options.spec;
     if (type === "cdf" || (type === "lines" && x.length > FEW_MARKS)) return;
-    const { mark, colour } = figureStyle(series.look ?? 0);
+    const { mark, colour } = figureStyle(series.style_index ?? 0);
     drawPoints(plot, x, y, {
       mark,
       size: this.many ? 4 : 7,
@@ -172,7 +173,7 @@ export class Facet {
     const curve = this.shown.find((series) => series.rank !== null && this.isOn(plot, series, left, top));
     if (curve !== undefined) return { heading: curve.label, rows: [], point: null };
     const mark = this.facet.marks.find(({ at, upright, rank }) => {
-      if (this.options.isHidden(idOf({ rank, look: null }))) return false;
+      if (this.options.isHidden(idOf({ rank, style_index: null }))) return false;
       const place = plot.valToPos(at, upright ? "x" : "y");
       return Math.abs(place - (upright ? left : top)) < NEAR_CURVE;
     });

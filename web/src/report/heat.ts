@@ -3,13 +3,13 @@
 import type uPlot from "uplot";
 
 import { FigurePlot } from "../charts/figurePlot";
-import { axisLook, FONT } from "../charts/options";
+import { axisStyle, FONT } from "../charts/options";
 import { clipped } from "../charts/painter";
 import type { Reading } from "../charts/readout";
 import { resolveColour } from "../charts/theme";
 import { nameOf } from "./axes";
 import { colourAt, cssOf, inkOn, scaleBar } from "./colours";
-import type { HeatFacetSpec, HeatSpec } from "./data";
+import type { HeatFacetSpec, HeatSpec } from "../api/types";
 import { element } from "./dom";
 import type { Drawn } from "./lazy";
 import { gridOf, panelOf, plotBox } from "./multiples";
@@ -48,9 +48,9 @@ function drawFacet(box: HTMLElement, facet: HeatFacetSpec, spec: HeatSpec, heigh
 function textAxis(place: HTMLElement, { title, texts }: { title: string; texts: string[] }, isUpright: boolean): uPlot.Axis {
   const longest = Math.max(...texts.map(({ length }) => length), 1) * LETTER;
   const room = isUpright ? 18 : longest + 12;
-  const look = axisLook(place);
+  const style = axisStyle(place);
   return {
-    ...look,
+    ...style,
     label: title,
     gap: 4,
     splits: (plot) => {

@@ -9,7 +9,7 @@ import { TimeAxis } from "../charts/timeAxis";
 import type { CaseData } from "./caseFilter";
 import { CaseTable } from "./caseTable";
 import { panelsOf, rangeOf, timesOf } from "./data";
-import type { ReportCharts } from "./data";
+import type { PackedCharts } from "./data";
 import { element } from "./dom";
 import { HeatMaps } from "./heat";
 import { drawWhenNear } from "./lazy";
@@ -75,7 +75,7 @@ async function foldTables(): Promise<void> {
 
 async function showCharts(): Promise<void> {
   const places = document.querySelectorAll<HTMLElement>("[data-chart]");
-  const data = places.length === 0 ? null : await unpack<ReportCharts>("chart-data");
+  const data = places.length === 0 ? null : await unpack<PackedCharts>("chart-data");
   if (data === null) return;
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const canDrag = !matchMedia("(pointer: coarse)").matches;
@@ -109,7 +109,7 @@ async function showCharts(): Promise<void> {
 }
 
 /** Charts with the same time axis title are zoomed together. */
-function axesOf({ charts }: ReportCharts): Map<string, TimeAxis> {
+function axesOf({ charts }: PackedCharts): Map<string, TimeAxis> {
   const axes = new Map<string, TimeAxis>();
   for (const spec of Object.values(charts)) {
     if (spec.type !== "time") continue;

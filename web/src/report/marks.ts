@@ -1,6 +1,6 @@
 /** The marks of points, as characters for a legend. */
 
-import type { Mark } from "../charts/looks";
+import type { Mark } from "../charts/lineStyles";
 import { element } from "./dom";
 
 const SIGNS: Record<Mark, string> = {

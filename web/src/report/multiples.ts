@@ -1,6 +1,6 @@
 /** A chart of many cases in small multiples: with a common legend and zoom. */
 
-import type { GridSpec } from "./data";
+import type { GridSpec } from "../api/types";
 import { element } from "./dom";
 import { Facet, type Zoom } from "./facet";
 import { entriesOf } from "./gridLegend";

@@ -3,7 +3,7 @@
 import type uPlot from "uplot";
 
 import { FigurePlot } from "../charts/figurePlot";
-import { referenceDash } from "../charts/looks";
+import { referenceDash } from "../charts/lineStyles";
 import { extentOf } from "../charts/extent";
 import { clipped, drawPoints, strokeLine, strokeRule } from "../charts/painter";
 import { formatTime } from "../charts/panelData";
@@ -12,7 +12,7 @@ import { onThemeChange, resolveColour } from "../charts/theme";
 import type { Range } from "../charts/timeAxis";
 import { axisOptions, numberText, ticksBetween } from "./axes";
 import { colourAt, cssOf, scaleBar } from "./colours";
-import type { AxisSpec, PhaseSpec, PhaseTrace, Stop } from "./data";
+import type { AxisSpec, PhaseSpec, PhaseTrace, Stop } from "../api/types";
 import type { Zoom } from "./facet";
 import type { Drawn } from "./lazy";
 import { panelOf, plotBox } from "./multiples";

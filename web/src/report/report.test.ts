@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { nameOf, placeText, ticksBetween } from "./axes";
 import { arranged, cellText, csvOf, numberTest, testOf, type Column } from "./caseFilter";
 import { colourAt, inkOn } from "./colours";
-import { panelsOf, timesOf, type AxisSpec, type GridSpec, type Stop, type TimeSpec } from "./data";
+import type { AxisSpec, GridSpec, Stop } from "../api/types";
+import { panelsOf, timesOf, type PackedTimeSpec } from "./data";
 import { entriesOf } from "./gridLegend";
 
 const AXIS: AxisSpec = { title: "rate (Mbit/s)", unit: "Mbit/s", log: false, texts: false, zero: null, fence: null, range: [0, 10], ticks: [[0, 5, 10], ["0", "5", "10"]] };
@@ -82,20 +83,20 @@ describe("the table of cases", () => {
 });
 
 it("gives panels the times that they share", () => {
-  const line = { label: "a", look: 0, times_s: 1, values: [1], low: null, high: null, parts: [{ times_s: 0, values: [2] }], dots: false, steps: false, dense: false, missing_s: 0 };
-  const spec: TimeSpec = { type: "time", time: "t", span: [0, 1], panels: [{ title: "x", metric: "x", unit: "s", counted: "", references: [], moments: [], lines: [line] }] };
+  const line = { label: "a", style_index: 0, times_s: 1, values: [1], low: null, high: null, parts: [{ times_s: 0, values: [2] }], dots: false, steps: false, dense: false, missing_s: 0 };
+  const spec: PackedTimeSpec = { type: "time", time: "t", span: [0, 1], panels: [{ title: "x", metric: "x", unit: "s", counted: "", references: [], moments: [], lines: [line] }] };
   expect(timesOf([50_000, 10_000, 1])).toEqual([0.5, 0.6, 0.60001]);
   const [panel] = panelsOf(spec, [[], [7]]);
   expect(panel?.lines[0]).toMatchObject({ times_s: [7], missing_s: [], parts: [{ times_s: [], values: [2] }] });
 });
 
 it("lists measured series first, and theory once", () => {
-  const series = { label: "reno", look: 0, rank: null, x: [1], y: [1] };
-  const theory = { label: "model", look: null, rank: 0, x: [1], y: [1] };
-  const facet = { title: "", series: [theory, series], marks: [{ label: "mark", rank: 1, look: 0, upright: true, at: 1 }] };
+  const series = { label: "reno", style_index: 0, rank: null, x: [1], y: [1] };
+  const theory = { label: "model", style_index: null, rank: 0, x: [1], y: [1] };
+  const facet = { title: "", series: [theory, series], marks: [{ label: "mark", rank: 1, style_index: 0, upright: true, at: 1 }] };
   const spec: GridSpec = { type: "lines", by: "cc", x: AXIS, y: AXIS, facets: [facet, facet] };
   expect(entriesOf(spec).map(({ id, label }) => [id, label])).toEqual([
-    ["look 0", "reno"],
+    ["style 0", "reno"],
     ["rank 0", "model"],
     ["rank 1", "mark"],
   ]);

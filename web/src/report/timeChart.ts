@@ -1,7 +1,8 @@
 /** A chart over time: its legend, its buttons to zoom, and a panel for each quantity. */
 
-import { figureStyle, referenceDash } from "../charts/looks";
-import { axisUnitOf, legendOf, referencesOf, type LegendName, type PanelData } from "../charts/panelData";
+import { figureStyle, referenceDash } from "../charts/lineStyles";
+import { axisUnitOf, legendOf, referencesOf, type LegendName } from "../charts/panelData";
+import type { PanelData } from "../api/types";
 import { PanelPlot, type PanelPlotOptions } from "../charts/panelPlot";
 import { swatch } from "../charts/swatchPicture";
 import type { TimeAxis } from "../charts/timeAxis";
@@ -18,14 +19,14 @@ export class TimeChart {
 
   constructor(place: HTMLElement, key: string, panels: readonly PanelData[], timeTitle: string, axis: TimeAxis, canDrag: boolean) {
     const plots = new Set<PanelPlot>();
-    const entries = legendOf(panels).map((name) => ({ id: String(name.look), label: name.label, sign: signOf(name) }));
+    const entries = legendOf(panels).map((name) => ({ id: String(name.style_index), label: name.label, sign: signOf(name) }));
     const legend = new Legend(entries, () => plots.forEach((plot) => plot.redraw()));
     this.drawn = panels.map((panel, at) => {
       const isLast = at === panels.length - 1;
       const options: PanelPlotOptions = {
         axis,
         height: HEIGHT + (isLast ? TITLE_HEIGHT : 0),
-        isHidden: (look) => legend.isHidden(String(look)),
+        isHidden: (styleIndex) => legend.isHidden(String(styleIndex)),
         syncKey: key,
         timeTitle: isLast ? timeTitle : "",
         canDrag,
@@ -40,8 +41,8 @@ export class TimeChart {
   }
 }
 
-function signOf({ look, isDots, isSolid }: LegendName): Element {
-  const style = figureStyle(look);
+function signOf({ style_index, isDots, isSolid }: LegendName): Element {
+  const style = figureStyle(style_index);
   if (isDots) return markSign(style.mark, style.colour);
   return swatch(isSolid ? { ...style, dash: [] } : style);
 }

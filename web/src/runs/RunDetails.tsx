@@ -8,14 +8,12 @@ import { RunPanels } from "../charts/RunPanels";
 import { languageQuery } from "../labs/LanguageSelect";
 import { AdviceBox } from "../live/AdviceBox";
 import { useBeside } from "../beside/comparison";
+import { LossTable } from "./LossTable";
 import { openRunAsStudy, replayRun, watchRuns } from "./actions";
 import { sideBySide } from "./filter";
 
 /** The maximum number of runs on one timeline. */
 const MAX_AT_ONCE = 6;
-
-/** The maximum number of rows of a table of losses. */
-const MAX_LOSSES = 20;
 
 export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
   const query = runs.map((run) => `runs=${encodeURIComponent(run.path)}`).join("&");
@@ -53,7 +51,7 @@ export function RunDetails({ runs }: { runs: readonly RunEntry[] }) {
         </span>
       </header>
       {rows.length > 0 && (
-        <div className="value-table">
+        <div className="value-table" role="group" aria-label="Metrics" tabIndex={0}>
           <table className="plain-table">
             <thead>
               <tr>
@@ -177,43 +175,7 @@ function Losses({ run, label }: { run: RunEntry; label: string }) {
       title={`Where packets were lost${label === "" ? "" : `: ${label}`}`}
       url={`/api/losses?run=${encodeURIComponent(run.path)}`}
     >
-      {(losses) =>
-        losses.length === 0 ? (
-          <p>No packet was lost while the traffic played.</p>
-        ) : (
-          <div className="value-table">
-            <table className="plain-table">
-              <thead>
-                <tr>
-                  <th>Packets</th>
-                  <th>At</th>
-                  <th>Cause</th>
-                  <th>Flow</th>
-                  <th>Time</th>
-                </tr>
-              </thead>
-              <tbody>
-                {losses.slice(0, MAX_LOSSES).map((loss, index) => (
-                  <tr key={index}>
-                    <td>{loss.packets.toLocaleString("en")}</td>
-                    <td>{loss.place}</td>
-                    <td title={loss.meaning}>{loss.cause}</td>
-                    <td>{loss.flow}</td>
-                    <td>
-                      {loss.first_s.toFixed(2)}–{loss.last_s.toFixed(2)} s
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-            {losses.length > MAX_LOSSES && (
-              <p>
-                And {losses.length - MAX_LOSSES} more: <code>longfat losses {run.path}</code>
-              </p>
-            )}
-          </div>
-        )
-      }
+      {(losses) => <LossTable losses={losses} path={run.path} />}
     </Details>
   );
 }

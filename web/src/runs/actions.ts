@@ -14,10 +14,28 @@ export async function openRunAsStudy(path: string): Promise<string | null> {
   return id;
 }
 
-/** In a new session: changes made by hand are repeated at the same times. */
+/**
+ * In a new session: changes made by hand are repeated at the same times.
+ *
+ * If it cannot be the same, as with another kernel, it runs only after confirmation.
+ */
 export async function replayRun(path: string): Promise<void> {
   const id = await openRunAsStudy(path);
-  if (id !== null) await startRun(id);
+  if (id === null) return;
+  const differences = useDocuments.getState().documents.find((one) => one.id === id)?.imported?.messages ?? [];
+  if (differences.length === 0) {
+    await startRun(id);
+    return;
+  }
+  useDialogs.getState().open({
+    kind: "confirm",
+    title: "Replay with differences?",
+    text: `${differences.join("; ")}.`,
+    choices: [
+      { label: "Replay", main: true, act: () => void startRun(id) },
+      { label: "Cancel", act: () => undefined },
+    ],
+  });
 }
 
 /** Deletes runs of the workspace, after confirmation. */

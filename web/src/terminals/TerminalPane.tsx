@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { MouseEvent } from "react";
 import type { TerminalInfo } from "../api/types";
+import { download } from "../charts/export";
 import { useThemeVersion } from "../charts/useThemeVersion";
 import { useLive } from "../live/store";
 import { useTerminals } from "./store";
@@ -12,10 +13,11 @@ interface TerminalMenuProps {
   /** Position on the page, in pixels; near an edge it is shifted to fit. */
   at: { x: number; y: number };
   terminal: LiveTerminal;
+  node: string;
   onClose: () => void;
 }
 
-export function TerminalMenu({ at, terminal, onClose }: TerminalMenuProps) {
+export function TerminalMenu({ at, terminal, node, onClose }: TerminalMenuProps) {
   const menu = useRef<HTMLDivElement>(null);
 
   const [place, setPlace] = useState(at);
@@ -41,6 +43,7 @@ export function TerminalMenu({ at, terminal, onClose }: TerminalMenuProps) {
     { label: "Copy", keys: "Ctrl+Shift+C", off: !terminal.screen.hasSelection(), act: () => terminal.copy() },
     { label: "Paste", keys: "Ctrl+Shift+V", off: false, act: () => terminal.paste() },
     { label: "Select all", keys: "", off: false, act: () => terminal.screen.selectAll() },
+    { label: "Save as text", keys: "", off: false, act: () => download(`${node}.txt`, new Blob([terminal.text()], { type: "text/plain" })) },
     { label: "Clear", keys: "", off: false, act: () => terminal.screen.clear() },
   ];
 
@@ -155,7 +158,7 @@ export function TerminalPane({ sessionId, info, shown, active, focus, onActive }
         {status !== null && <span> ended{status === 0 ? "" : ` with status ${status}`}</span>}
       </header>
       <div className="terminal-place" ref={place} />
-      {menu !== null && terminal !== null && <TerminalMenu at={menu} terminal={terminal} onClose={() => setMenu(null)} />}
+      {menu !== null && terminal !== null && <TerminalMenu at={menu} terminal={terminal} node={node} onClose={() => setMenu(null)} />}
     </div>
   );
 }

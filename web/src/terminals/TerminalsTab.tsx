@@ -6,6 +6,7 @@ import type { StudyDocument } from "../documents/model";
 import { useLaunch } from "../live/launch";
 import { useLive, useSession } from "../live/store";
 import type { SessionView } from "../live/view";
+import { FilesMenu } from "./FilesMenu";
 import { TerminalPane } from "./TerminalPane";
 import { openTerminal } from "./open";
 import { NO_PANES, aloneAgain, beside, shown, updated, useTerminals, without } from "./store";
@@ -77,6 +78,7 @@ export function TerminalsTab({ document, view, shown: isShown }: TerminalsTabPro
             all.map((info) => <Tab key={info.id} info={info} label={labelOf(info, all)} panes={panes} sessionId={view.id} />)}
         </div>
         <NodeMenu document={document} />
+        {view !== undefined && view.link === "open" && <FilesMenu sessionId={view.id} />}
         <span className="grow" />
         {view !== undefined && panes.shown.length > 1 && (
           <button type="button" className="small-button" onClick={() => change(view.id, aloneAgain)}>

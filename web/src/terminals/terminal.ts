@@ -72,6 +72,20 @@ export class LiveTerminal {
     this.screen.options.theme = themeOf(element);
   }
 
+  /** All that it has shown and still keeps, without the empty lines at its end. */
+  text(): string {
+    const { active } = this.screen.buffer;
+    let text = "";
+    for (let row = 0; row < active.length; row += 1) {
+      const line = active.getLine(row);
+      if (line === undefined) continue;
+      // A long line goes on in the next row.
+      if (row > 0 && !line.isWrapped) text += "\n";
+      text += line.translateToString(!(active.getLine(row + 1)?.isWrapped ?? false));
+    }
+    return `${text.trimEnd()}\n`;
+  }
+
   copy(): Promise<void> {
     const text = this.screen.getSelection();
     return text === "" ? Promise.resolve() : navigator.clipboard.writeText(text);

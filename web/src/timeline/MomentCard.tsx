@@ -3,7 +3,7 @@
 import { useMemo } from "react";
 import { useStore } from "zustand";
 
-import { looksOf, styleOf } from "../charts/looks";
+import { styleIndicesOf, styleOf } from "../charts/lineStyles";
 import { Swatch } from "../charts/Swatch";
 import { chartViewOf } from "../charts/view";
 import { formatClock, formatQuantity } from "../live/quantities";
@@ -22,7 +22,7 @@ function Card({ view, place, of: whose }: { view: SessionView; place: "canvas" |
   const at = useMoment(view.seriesStore);
   const earlier = useStore(chartViewOf(view.seriesStore).store, (state) => state.earlier);
   const recording = latestOf(view);
-  const looks = useMemo(() => looksOf(view.recordings), [view.recordings]);
+  const styleIndices = useMemo(() => styleIndicesOf(view.recordings), [view.recordings]);
   if (at === null || recording === null) return null;
   // Recordings behind it in the charts are compared at the same time after their own start.
   const shown = [recording, ...view.recordings.filter((one) => one !== recording && earlier.has(one.number)).reverse()];
@@ -46,7 +46,7 @@ function Card({ view, place, of: whose }: { view: SessionView; place: "canvas" |
           {flows.map(({ of, name, throughput_bps, rtt_s, cwnd_bytes }) => (
             <tr key={`${of.number} ${name}`}>
               <td>
-                <Swatch style={styleOf(looks.flow(name))} earlier={of !== recording} /> {name}
+                <Swatch style={styleOf(styleIndices.flow(name))} earlier={of !== recording} /> {name}
                 {shown.length > 1 && <span className="dim"> {nameOf(of)}</span>}
               </td>
               <td>{formatQuantity(throughput_bps, "bit/s")}</td>

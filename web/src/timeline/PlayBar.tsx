@@ -29,6 +29,8 @@ interface PlayBarProps {
   showsText?: boolean;
   /** Buttons after the others. */
   more?: (go: (at_s: number | null) => void) => ReactNode;
+  /** A lane between the marks and the slider. */
+  lane?: ReactNode;
   children?: ReactNode;
 }
 
@@ -45,7 +47,7 @@ const KINDS: readonly { kind: Kind; label: string }[] = [
 const MAX_MARKS = 400;
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
 
-export function PlayBar({ names, at, end_s, start_s, moments, show, going = false, showsText = false, more, children }: PlayBarProps) {
+export function PlayBar({ names, at, end_s, start_s, moments, show, going = false, showsText = false, more, lane, children }: PlayBarProps) {
   const [pace, setPace] = useState<number | null>(1);
   const [kind, setKind] = useState<Kind>("any");
   const [playing, setPlaying] = useState(false);
@@ -96,6 +98,7 @@ export function PlayBar({ names, at, end_s, start_s, moments, show, going = fals
       </div>
       <div className="timeline-track">
         <Marks moments={moments} end_s={end_s} />
+        {lane}
         <input
           type="range"
           aria-label={names.slider}

@@ -15,6 +15,7 @@ import { MomentCard } from "./MomentCard";
 import { endOf, momentsOf, type Moment } from "./moments";
 import { PlayBar } from "./PlayBar";
 import { showMoment, useMoment } from "./player";
+import { LossDialog, LossLane, useRunLosses } from "./RunLosses";
 
 const EVERY_MS = 250;
 const NAMES = { bar: "Timeline", slider: "Displayed time", moment: "Time", mark: "mark" };
@@ -38,6 +39,10 @@ function Line({ session, recording, close }: LineProps) {
   const view = chartViewOf(session.seriesStore);
   const at = useMoment(session.seriesStore);
   const { end_s, moments } = useWhole(recording, session);
+  // Of runs side by side on one timeline, the lane is of none.
+  const path = session.run !== null && session.recordings.length === 1 ? session.run : null;
+  const losses = useRunLosses(path);
+  const [listed, setListed] = useState(false);
   const going = isGoingOn(recording) && session.link === "open";
 
   // Another run starts at its own end.
@@ -52,8 +57,14 @@ function Line({ session, recording, close }: LineProps) {
       moments={moments}
       show={(at_s) => showMoment(view, at_s)}
       going={going}
+      lane={<LossLane losses={losses} end_s={end_s} open={() => setListed(true)} />}
       more={(go) => (
         <>
+          {losses.length > 0 && (
+            <button type="button" title="Where packets were lost, and why" onClick={() => setListed(true)}>
+              Losses
+            </button>
+          )}
           <button type="button" className="timeline-now" disabled={at === null} title={going ? "Follow the recording" : "Show the end"} onClick={() => go(null)}>
             {going ? "Now" : "End"}
           </button>
@@ -66,6 +77,17 @@ function Line({ session, recording, close }: LineProps) {
       )}
     >
       <MomentCard sessionId={session.id} place="line" />
+      {listed && path !== null && (
+        <LossDialog
+          losses={losses}
+          path={path}
+          show={(at_s) => {
+            showMoment(view, Math.min(end_s, at_s));
+            setListed(false);
+          }}
+          close={() => setListed(false)}
+        />
+      )}
     </PlayBar>
   );
 }

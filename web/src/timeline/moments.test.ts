@@ -25,7 +25,7 @@ function made(): { recording: Recording; seriesStore: SeriesStore } {
     { kind: "event", text: "s1 - h2 down", at_s: 2.8 },
     { kind: "command", text: "root: link s1 h2 up", at_s: 2.9 },
   ];
-  return { seriesStore, recording: { number: 1, case: null, start_s: 7, end_s: 10, flows: [], series, marks, levels: [], differences: [], kept: null } };
+  return { seriesStore, recording: { number: 1, case: null, start_s: 7, end_s: 10, flows: [], series, marks, levels: [], differences: [], kept: null, label: null } };
 }
 
 function messageOf(series: typeof SERIES): ArrayBuffer {

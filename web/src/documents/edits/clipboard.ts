@@ -1,14 +1,15 @@
 /** Copying nodes with the links and flows between them, and pasting them under new names. */
 
 import type { Drawing, NodeKind } from "../drawing";
+import { hostEntries } from "../entries";
 import { edited } from "../yaml/edited";
 import type { Value } from "../yaml/source";
-import { readSource, valueAt } from "../yaml/source";
+import { readSource, toValue, valueAt } from "../yaml/source";
 import { addressesOf, before, freeAddress, freeName, namesOf } from "./common";
+import { writeNode } from "./entries";
 import { renameInterfaces } from "./interfaces";
 import type { Places } from "./layout";
 import { place } from "./layout";
-import { writeHost, writeSwitch } from "./nodes";
 import { appendLine } from "./setup";
 
 export interface Clip {
@@ -20,11 +21,12 @@ export interface Clip {
 export function copy(text: string, drawing: Drawing, names: ReadonlySet<string>, places: Places): Clip {
   const source = readSource(text);
   const nodes = drawing.nodes.filter((node) => names.has(node.name));
+  const values = new Map(hostEntries(source, drawing.networkPath).map(({ name, value }) => [name, toValue(source, value)]));
   return {
     nodes: nodes.map(({ name, kind }) => ({
       name,
       kind,
-      value: valueAt(source, [...drawing.networkPath, "hosts", name]) ?? null,
+      value: values.get(name) ?? null,
       x: places[name]?.x ?? 0,
       y: places[name]?.y ?? 0,
     })),
@@ -52,8 +54,7 @@ export function paste(text: string, drawing: Drawing, clip: Clip, shift: { x: nu
     for (const node of clip.nodes) {
       const name = renamed.get(node.name) ?? node.name;
       places[name] = { x: node.x + shift.x, y: node.y + shift.y };
-      if (node.kind === "switch") writeSwitch(draft, drawing.networkPath, name);
-      else writeHost(draft, drawing.networkPath, name, withNewAddress(node.value, addresses));
+      writeNode(draft, drawing.networkPath, node.kind, name, withNewAddress(node.value, addresses));
     }
     for (const { ends, fields } of clip.links) {
       const [a, b] = ends.map((end) => renamed.get(end) ?? end);

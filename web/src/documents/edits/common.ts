@@ -7,7 +7,7 @@ import { EditError } from "../yaml/draft";
 import type { Path, Value } from "../yaml/source";
 
 const ORDER = ["title", "kernel", "seed", "seeds", "memory", "network", "files", "setup", "flows", "probes", "events", "cases", "claims", "published", "layout", "drawing"];
-const NETWORK_ORDER = ["hosts", "switches", "links"];
+const NETWORK_ORDER = ["hosts", "routers", "switches", "links"];
 
 /** The keys after which a new top-level field, or part of the network, is inserted. */
 export function before(key: string): string[] {
@@ -51,8 +51,8 @@ export function addressesOf(drawing: Drawing): Set<string> {
   return new Set(all.flatMap((address) => (address === null ? [] : [address.split("/")[0] ?? ""])));
 }
 
-/** The next free address after `like`; 10.0.0.1/8 and on without it. */
-export function freeAddress(taken: ReadonlySet<string>, like = "10.0.0.0/8"): string {
+/** The next free address after `like`. */
+export function freeAddress(taken: ReadonlySet<string>, like: string): string {
   const [address = "", prefix = "8"] = like.split("/");
   const bytes = address.split(".").map(Number);
   if (bytes.length !== 4 || bytes.some((byte) => !Number.isInteger(byte))) return like;
@@ -63,11 +63,6 @@ export function freeAddress(taken: ReadonlySet<string>, like = "10.0.0.0/8"): st
     const text = [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
     if (last !== 0 && last !== 255 && !taken.has(text)) return `${text}/${prefix}`;
   }
-}
-
-export function networkHas(draft: Draft, networkPath: Path, key: string): boolean {
-  const value = draft.value([...networkPath, key]);
-  return value !== undefined && value !== null;
 }
 
 /** Sets a value, or removes it if null. */

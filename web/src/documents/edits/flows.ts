@@ -45,10 +45,6 @@ function hasGeneratedName({ name, tool }: DrawnFlow): boolean {
   return name.startsWith(stem(tool)) && /^\d*$/.test(name.slice(stem(tool).length));
 }
 
-export function removeFlow(text: string, flow: DrawnFlow): string {
-  return edited(text, (draft) => draft.remove(flow.path, { prune: true }));
-}
-
 /** Sets a field as it was typed; null removes it. */
 export function setFlowField(text: string, flow: DrawnFlow, field: string, value: Value): string {
   return edited(text, (draft) => {

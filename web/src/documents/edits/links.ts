@@ -6,6 +6,7 @@ import { EditError } from "../yaml/draft";
 import { edited } from "../yaml/edited";
 import type { Path, Value } from "../yaml/source";
 import { before, freeName, namesOf } from "./common";
+import { writeNode } from "./entries";
 import { mentionsInterface } from "./interfaces";
 
 /** Both directions, the one away from the first end (0), or the one back (1). */
@@ -14,10 +15,6 @@ export type Side = "both" | 0 | 1;
 export function addLink(text: string, networkPath: Path, a: string, b: string): string {
   if (a === b) throw new EditError(`A link joins two nodes: ${a} cannot be linked to itself.`);
   return edited(text, (draft) => draft.append([...networkPath, "links"], [a, b], { after: before("links") }));
-}
-
-export function removeLink(text: string, networkPath: Path, index: number): string {
-  return edited(text, (draft) => draft.remove([...networkPath, "links", index]));
 }
 
 export function removeLinksOf(draft: Draft, drawing: Drawing, names: ReadonlySet<string>): void {
@@ -99,8 +96,7 @@ export function splitLink(text: string, drawing: Drawing, link: DrawnLink, kind:
   const name = freeName(kind, namesOf(drawing));
   const next = edited(text, (draft) => {
     const path = [...drawing.networkPath, "links"];
-    if (kind === "switch") draft.append([...drawing.networkPath, "switches"], name, { after: before("switches") });
-    else draft.set([...drawing.networkPath, "hosts", name], kind === "router" ? { forwards: "yes" } : null);
+    writeNode(draft, drawing.networkPath, kind, name);
     if (draft.has([...path, link.index, 2])) {
       renameIn(draft, [...path, link.index, 2, "to"], link.ends[1], name);
       draft.remove([...path, link.index, 2, "addresses", link.ends[1]], { prune: true });

@@ -80,7 +80,7 @@ function newText(text: string, way: readonly string[], from: string, to: string)
 
 function networkText(text: string, whole: string, inside: readonly string[], isKey: boolean): string {
   const [, part, item, third, fourth] = inside;
-  if (part === "hosts") return isKey && item === "key:" ? whole : text;
+  if (part === "hosts" || part === "routers") return item === "key:" || (item === "[]" && inside.length === 3) ? whole : text;
   if (part === "switches") return whole;
   if (part !== "links" || item !== "[]") return text;
   if (inside.length === 4 && third === "[]") return whole;

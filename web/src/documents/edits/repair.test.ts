@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RepairEdit } from "../../api/types";
-import { NO_HISTORY, pushStep } from "../history";
-import { applyEdits, assignedBy } from "./repair";
+import { applyEdits } from "./repair";
 
 const TEXT = `network:
   hosts: {h1: 10.0.0.1/8, r1: {forwards: yes, routes: {default: 10.0.9.1}}}
@@ -22,12 +21,27 @@ describe("edits that the server proposes", () => {
 `);
   });
 
-  it("are recorded as automatically assigned", () => {
-    expect(assignedBy(EDITS)).toEqual(["h1 10.0.1.1/24", "r1 10.0.1.254/24", "h1 default 10.0.1.254"]);
+  it("keep lists of names until a host gets a property", () => {
+    const listed = "network:\n  hosts: [h1, m, h2]  # three\n  routers:\n    - r1   # the first\n    - r2\n  links: [[h1, r1]]\n";
+    const forwards: RepairEdit[] = [{ path: ["hosts", "m", "forwards"], value: "yes", words: "" }];
+    expect(applyEdits(listed, ["network"], forwards)).toBe(
+      listed.replace("[h1, m, h2]", "[h1, h2]").replace("    - r2\n", "    - r2\n    - m\n"),
+    );
+    const routed: RepairEdit[] = [
+      { path: ["routers", "r1", "routes", "10.0.9.0/24"], value: "10.0.1.1", words: "" },
+      { path: ["hosts", "h1", "address"], value: "10.0.1.1/24", words: "" },
+    ];
+    expect(applyEdits(listed, ["network"], routed)).toBe(
+      listed
+        .replace("[h1, m, h2]", "{h1: 10.0.1.1/24, m: , h2: }")
+        .replace("- r1 ", "r1: {routes: {10.0.9.0/24: 10.0.1.1}} ")
+        .replace("- r2", "r2:"),
+    );
   });
 
-  it("belong to the undo step of the link, however late they come", () => {
-    const linked = pushStep(NO_HISTORY, "before", false, 0);
-    expect(pushStep(linked, "linked", "always", 60_000).undo).toEqual(["before"]);
+  it("remove the last route of a router, and not the router", () => {
+    const text = "network:\n  hosts: [h1]\n  routers: {r1: {routes: {default: 10.7.7.7}}, r2: }\n  links: [[h1, r1]]\n";
+    const edits: RepairEdit[] = [{ path: ["routers", "r1", "routes", "default"], value: null, words: "" }];
+    expect(applyEdits(text, ["network"], edits)).toBe(text.replace("{routes: {default: 10.7.7.7}}", ""));
   });
 });

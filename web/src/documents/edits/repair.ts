@@ -1,9 +1,11 @@
 /** Applies the edits of a network that the server recommends. */
 
 import type { RepairEdit } from "../../api/types";
+import { isOn } from "../drawing";
 import type { Draft } from "../yaml/draft";
 import { edited } from "../yaml/edited";
 import type { Path, Value } from "../yaml/source";
+import { fieldsPath, writeAddress, writeField, writeForwards } from "./entries";
 
 /** Applies edits to the network in a text. */
 export function applyEdits(text: string, networkPath: Path, edits: readonly RepairEdit[]): string {
@@ -12,35 +14,19 @@ export function applyEdits(text: string, networkPath: Path, edits: readonly Repa
   });
 }
 
-/** The addresses and routes that edits assign, in the notation of `longfat.study.proposal`: `HOST ADDRESS` and `HOST TO VIA`. */
-export function assignedBy(edits: readonly RepairEdit[]): string[] {
-  return edits.flatMap(({ path, value }) => {
-    if (value === null) return [];
-    const [part, host, field, to] = path;
-    if (part === "links") return [`${String(path.at(-1))} ${value}`];
-    if (field === "address") return [`${String(host)} ${value}`];
-    return field === "routes" ? [`${String(host)} ${String(to)} ${value}`] : [];
-  });
-}
-
 /**
- * Sets a value below the network. A host that is only an address, and a link without
+ * Sets a value below the network. A host that is only a name or an address, and a link without
  * properties, are expanded first. Null removes the value.
  */
 export function setAt(draft: Draft, networkPath: Path, path: Path, value: string | null): void {
+  const [part, item, ...rest] = path;
+  if ((part === "hosts" || part === "routers") && typeof item === "string") {
+    setAtHost(draft, networkPath, item, rest, value);
+    return;
+  }
   if (value === null) {
     draft.remove([...networkPath, ...path], { prune: true });
     return;
-  }
-  const [part, item, ...rest] = path;
-  if (part === "hosts" && typeof item === "string") {
-    const host = [...networkPath, "hosts", item];
-    const there = draft.value(host);
-    if (rest.length === 1 && rest[0] === "address" && (there === null || typeof there === "string")) {
-      draft.set(host, value);
-      return;
-    }
-    if (typeof there === "string") draft.set(host, { address: there });
   }
   if (part === "links" && rest[0] === 2 && !draft.has([...networkPath, "links", item ?? 0, 2])) {
     const [, ...keys] = rest;
@@ -48,6 +34,23 @@ export function setAt(draft: Draft, networkPath: Path, path: Path, value: string
     return;
   }
   draft.set([...networkPath, ...path], value);
+}
+
+function setAtHost(draft: Draft, networkPath: Path, name: string, field: Path, value: string | null): void {
+  const [key, ...rest] = field;
+  if (key === "forwards") {
+    writeForwards(draft, networkPath, name, isOn(value));
+  } else if (key === "address") {
+    writeAddress(draft, networkPath, name, value);
+  } else if (typeof key === "string") {
+    const path = fieldsPath(draft, networkPath, name);
+    const there = draft.value([...path, key]) ?? null;
+    const count = there === null || typeof there === "string" ? 0 : Object.keys(there).length;
+    if (value !== null && count > 0) draft.set([...path, ...field], value);
+    else if (value !== null) writeField(draft, networkPath, name, key, nested(rest, value));
+    else if (count > 1) draft.remove([...path, ...field]);
+    else writeField(draft, networkPath, name, key, null);
+  }
 }
 
 function nested(keys: Path, value: string): Value {

@@ -30,7 +30,7 @@ function quoteKernel(draft: Parameters<Parameters<typeof edited>[1]>[0]): void {
   draft.splice([{ from, to: from + range[1].length, insert: `"${range[1]}"` }]);
 }
 
-const EMPTY = `\nkernel: "6.1"\n\nnetwork:\n  hosts: {}\n  switches: []\n  links: []\n`;
+const EMPTY = `\nkernel: "6.1"\n\nnetwork:\n  hosts: []\n  switches: []\n  links: []\n`;
 
 /** A new document: a study without a network yet. */
 export function newStudyText(title: string): string {

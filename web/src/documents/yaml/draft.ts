@@ -5,7 +5,7 @@
  * it, so that the next change sees the result.
  */
 
-import { isAlias } from "yaml";
+import { isAlias, isScalar } from "yaml";
 import { renderBehindColon, renderEntry, renderFlow, renderScalar } from "./render";
 import { aliasOnTheWay, find, isEmpty, isList, isMapping, itemEnd, itemStart, itemToken, keyText, readSource, toValue, valueAt } from "./source";
 import type { Found, Path, Source, Value } from "./source";
@@ -152,6 +152,35 @@ export class Draft {
     }
   }
 
+  /** Turns a list of names into a mapping with an entry without a value for each. */
+  nameListToMapping(path: Path): void {
+    const names = this.value(path);
+    if (!Array.isArray(names)) return;
+    names.forEach((_, index) => this.#expand([...path, index, 0]));
+    const found = find(this.#source, path);
+    const node = found?.node;
+    if (!found || !isList(node) || !node.range) return;
+    const splices = node.items.flatMap((item, index): Splice[] => {
+      const place = itemAt(node, index);
+      if (place === null || !isScalar(item) || !item.range || isEmpty(item)) {
+        throw new EditError(`\`${path.join(".")}\` is not a list of names. Fix it in the text.`);
+      }
+      const end = itemEnd(this.#source, place);
+      const colon = { from: end, to: end, insert: node.flow === true && /^[^\S\n]*[,\]]/.test(this.text.slice(end)) ? ": " : ":" };
+      if (node.flow === true) return [colon];
+      // The dash goes. A list may be as far to the left as its key, a mapping may not.
+      const dash = itemStart(place);
+      const isAtKey = found.pair !== null && columnOf(this.text, dash) <= columnOf(this.text, itemStart(found));
+      const space = /^-[ \t]*/.exec(this.text.slice(dash))?.[0].length ?? 0;
+      return [{ from: dash, to: dash + space, insert: isAtKey ? "  " : "" }, colon];
+    });
+    if (node.flow === true) {
+      const [from, to] = node.range;
+      splices.push({ from, to: from + 1, insert: "{" }, { from: to - 1, to, insert: "}" });
+    }
+    this.#apply(splices);
+  }
+
   renameKey(path: Path, name: string): void {
     this.#expand(path);
     const range = find(this.#source, path)?.pair?.key.range;
@@ -179,7 +208,7 @@ export class Draft {
 
   #apply(splices: readonly Splice[]): void {
     let text = this.#source.text;
-    for (const { from, to, insert } of [...splices].sort((one, other) => other.from - one.from)) {
+    for (const { from, to, insert } of [...splices].sort((one, other) => other.from - one.from || other.to - one.to)) {
       text = text.slice(0, from) + insert + text.slice(to);
     }
     if (text !== this.#source.text) this.#source = readSource(text);
@@ -245,7 +274,7 @@ export class Draft {
       if (range) this.#apply([{ from: range[0] + 1, to: range[1] - 1, insert: item }]);
       return;
     }
-    const end = itemEnd(this.#source, last);
+    const end = flow ? this.#flowEnd(last) : itemEnd(this.#source, last);
     const first = itemAt(holder, 0);
     const column = first === null ? 0 : columnOf(this.text, itemStart(first));
     if (!flow) {
@@ -263,6 +292,13 @@ export class Draft {
     this.#apply([{ from: at, to: at, insert: `${comma > 0 ? "" : ","}${gap}${item}` }]);
   }
 
+  /** Where an item of flow style ends. The blank after the colon of an entry without a value belongs to it: `{h1: , h2: }`. */
+  #flowEnd(item: Found): number {
+    const end = itemEnd(this.#source, item);
+    const blanks = item.pair !== null && isEmpty(item.node) ? /^ */.exec(this.text.slice(end)) : null;
+    return end + (blanks?.[0].length ?? 0);
+  }
+
   #lineOfItem(holder: { items: unknown[] }, index: number): number {
     const found = itemAt(holder, index);
     return found === null ? -1 : lineStart(this.text, itemStart(found));
@@ -277,7 +313,7 @@ export class Draft {
     const before = holder === null ? null : itemAt(holder, found.index - 1);
     if (holder?.flow === true) {
       if (next !== null) return { from: start, to: itemStart(next), insert: "" };
-      return { from: before === null ? start : itemEnd(this.#source, before), to: end, insert: "" };
+      return { from: before === null ? start : this.#flowEnd(before), to: this.#flowEnd(found), insert: "" };
     }
     const begin = lineStart(this.text, start);
     if (text.slice(begin, start).trim() !== "" && next !== null) return { from: start, to: itemStart(next), insert: "" };

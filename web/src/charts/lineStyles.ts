@@ -22,12 +22,12 @@ export const MARKS = ["circle", "square", "up", "diamond", "down", "plus", "cros
 /** The shape of a point. */
 export type Mark = (typeof MARKS)[number];
 
-/** The number of a look; equal numbers look equal. */
-export type Look = number;
+/** The number of a style; lines with equal numbers look equal. */
+export type StyleIndex = number;
 
-export interface Looks {
-  flow: (name: string) => Look;
-  interface: (name: string) => Look;
+export interface StyleIndices {
+  flow: (name: string) => StyleIndex;
+  interface: (name: string) => StyleIndex;
 }
 
 export interface LineStyle {
@@ -41,9 +41,9 @@ export interface FigureStyle extends LineStyle {
 }
 
 /** The line styles of a session, numbered in the order in which flows and interfaces first appear. */
-export function looksOf(recordings: readonly Recording[]): Looks {
-  const flows = new Map<string, Look>();
-  const interfaces = new Map<string, Look>();
+export function styleIndicesOf(recordings: readonly Recording[]): StyleIndices {
+  const flows = new Map<string, StyleIndex>();
+  const interfaces = new Map<string, StyleIndex>();
   for (const { flows: listed, series } of recordings) {
     for (const { name } of listed) number(flows, name);
     for (const { kind, of } of series) number(kind === "queue" || kind === "rate" ? interfaces : flows, of);
@@ -54,17 +54,17 @@ export function looksOf(recordings: readonly Recording[]): Looks {
   };
 }
 
-export function styleOf(look: Look): LineStyle {
-  const dash = DASHES[Math.floor(look / COLOURS) % DASHES.length] ?? [];
-  return { colour: `var(--series-${look % COLOURS})`, dash };
+export function styleOf(styleIndex: StyleIndex): LineStyle {
+  const dash = DASHES[Math.floor(styleIndex / COLOURS) % DASHES.length] ?? [];
+  return { colour: `var(--series-${styleIndex % COLOURS})`, dash };
 }
 
 /** The style of a line in a figure of finished runs. */
-export function figureStyle(look: Look): FigureStyle {
+export function figureStyle(styleIndex: StyleIndex): FigureStyle {
   return {
-    colour: `var(--series-${look % COLOURS})`,
-    dash: FIGURE_DASHES[look % FIGURE_DASHES.length] ?? [],
-    mark: MARKS[look % MARKS.length] ?? "circle",
+    colour: `var(--series-${styleIndex % COLOURS})`,
+    dash: FIGURE_DASHES[styleIndex % FIGURE_DASHES.length] ?? [],
+    mark: MARKS[styleIndex % MARKS.length] ?? "circle",
   };
 }
 
@@ -74,11 +74,11 @@ export function referenceDash(rank: number): number[] {
 }
 
 /** Interfaces take the colours from the last one on, so that in a small network none looks like a flow. */
-function fromTheEnd(place: number): Look {
+function fromTheEnd(place: number): StyleIndex {
   const round = Math.floor(place / COLOURS);
   return round * COLOURS + (COLOURS - 1 - (place % COLOURS));
 }
 
-function number(looks: Map<string, Look>, name: string): void {
-  if (!looks.has(name)) looks.set(name, looks.size);
+function number(styleIndices: Map<string, StyleIndex>, name: string): void {
+  if (!styleIndices.has(name)) styleIndices.set(name, styleIndices.size);
 }
