@@ -1,9 +1,10 @@
 """docs/congestion-and-queues.md: each congestion control through each queue, on each kernel.
 
     python -m tools.control_table        # runs the study on the tested kernels, writes the page
+    python -m tools.text_figures docs/congestion-and-queues.md    # then stores its figures
 
 Runs of the study are taken from the result cache where they are there. Qdiscs that a kernel lacks
-are left out of its runs.
+are left out of its runs. Each figure has its expression in a comment, as in all texts.
 """
 
 from __future__ import annotations
@@ -26,20 +27,35 @@ _PAGE = _REPOSITORY / "docs/congestion-and-queues.md"
 _LONGFAT = Path(sys.executable).with_name("longfat")
 _BASE_RTT_MS = 20
 
-_QUERY = """select congestion, queue, ecn, "bulk.receiver_bps" / 1e6, "bulk.mean_rtt_s" * 1e3
-            from results"""
+_QUERY = """select case_name, congestion, queue, ecn, "bulk.receiver_bps" / 1e6,
+            "bulk.mean_rtt_s" * 1e3 from results"""
 _DIFFERENT_MBPS, _DIFFERENT_MS = 3.0, 5.0  # less is chance: a loss earlier or later
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a flow of 20 s got: its goodput in Mbit/s, and by how many ms its queue delayed it."""
+    """What a flow of 20 s got.
+
+    Attributes:
+        mbps: its goodput in Mbit/s.
+        delay_ms: by how many ms its queue delayed it.
+        case: the case.
+        series: the series of the kernel.
+    """
 
     mbps: float
     delay_ms: float
+    case: str
+    series: str
 
     def __str__(self) -> str:
-        return f"{self.mbps:.1f} / {self.delay_ms:.1f}"
+        """Return the cell of a table, with the expressions of its figures."""
+        goodput = f"{self.case}.bulk.receiver / 1mbit; kernel {self.series}"
+        delay = f"({self.case}.bulk.mean_rtt - {_BASE_RTT_MS}ms) / 1ms; kernel {self.series}"
+        return (
+            f"{self.mbps:.1f}<!-- = {_STUDY}: {goodput} --> / "
+            f"{self.delay_ms:.1f}<!-- = {_STUDY}: {delay} -->"
+        )
 
     def differs(self, other: Outcome) -> bool:
         """Return whether another is so far from it that it shows in use."""
@@ -85,8 +101,10 @@ def _outcomes(series: str) -> dict[Cell, Outcome]:
     )
     rows = list(csv.reader(io.StringIO(answer.stdout)))[1:]
     return {
-        (congestion, queue, ecn): Outcome(mbps=float(mbps), delay_ms=float(rtt) - _BASE_RTT_MS)
-        for congestion, queue, ecn, mbps, rtt in rows
+        (congestion, queue, ecn): Outcome(
+            mbps=float(mbps), delay_ms=float(rtt) - _BASE_RTT_MS, case=case, series=series
+        )
+        for case, congestion, queue, ecn, mbps, rtt in rows
     }
 
 

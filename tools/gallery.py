@@ -16,7 +16,7 @@ from longfat.execution import run_cases
 from longfat.execution.cache import ResultCache
 from longfat.output.drawing import network_picture, picture_bytes, words_of
 from longfat.output.plot import draw_chart, figure_style, saved
-from longfat.output.report.figures import figure_groups
+from longfat.output.report.figures import figure_groups, visible_groups
 from longfat.output.report.grid_charts import charts_of
 from longfat.study import Study, read_study
 from longfat.study.choose import choose_cases
@@ -110,7 +110,7 @@ ENTRIES = (
         title="Distributions",
         words="How often a round-trip time is at most so much, beside what theory says.",
         study="labs/lab03",
-        figure="RTTs of one jitter",
+        figure="The RTTs that a jitter makes",
     ),
     Entry(
         title="A metric over a parameter",
@@ -191,7 +191,9 @@ def figure_of(entry: Entry, study: Study) -> bytes:
 
 def _figures(verdict: Verdict) -> Iterator[tuple[str, bytes]]:
     with figure_style():
-        for group in figure_groups(verdict):
-            yield group.anchor, saved(group.figures[0].draw(_WIDTH_IN, ""), "svg")
+        for group in visible_groups(figure_groups(verdict), zoomable=False):
+            draw = group.figures[0].draw
+            assert draw is not None
+            yield group.anchor, saved(draw(_WIDTH_IN, ""), "svg")
         for chart in charts_of(verdict):
             yield chart.title, saved(draw_chart(chart, title="", width_in=_WIDTH_IN), "svg")

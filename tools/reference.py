@@ -29,12 +29,14 @@ from longfat.model.network import (
     Network,
     Tunnel,
 )
+from longfat.model.network.addressing import Addressing
 from longfat.model.probes import Capture, Queue, Rate, Tcp
 from longfat.model.probes.probe import Sampled
 from longfat.model.traffic import Cbr, Flow, Iperf3, Ping, Program, Requests, Transfer, Video
 from longfat.model.traffic.extraction import Extraction
 from longfat.study.drawing import Group
 from longfat.study.expand import Settings
+from longfat.study.published import SourceSummary
 from longfat_class.study.model import Exercise, Grading, Late, Limits, Part
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -52,6 +54,7 @@ def _own(flow: type[Flow]) -> list[Field]:
 TABLES: Mapping[str, Iterable[Field]] = {
     "settings": fields_of(Settings).values(),
     "network": fields_of(Network).values(),
+    "addressing": fields_of(Addressing).values(),
     "host": fields_of(Host).values(),
     "timing": fields_of(HostTiming).values(),
     "cpu": fields_of(CpuCosts).values(),
@@ -71,6 +74,7 @@ TABLES: Mapping[str, Iterable[Field]] = {
     "sampled": fields_of(Sampled).values(),
     "capture": fields_of(Capture).values(),
     "group": fields_of(Group).values(),
+    "source-summary": fields_of(SourceSummary).values(),
     "grading": fields_of(Grading).values(),
     "late": fields_of(Late).values(),
     "limits": fields_of(Limits).values(),

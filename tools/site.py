@@ -55,7 +55,7 @@ HOW_TO = (
         "packets",
     ),
     *("compare", "plots", "advice", "lint", "class", "cluster", "kernels", "packetdrill"),
-    *("plugins", "translations"),
+    *("bundles", "plugins", "translations"),
 )
 REFERENCE = (
     "gallery",
@@ -66,12 +66,14 @@ REFERENCE = (
     "glossary",
     "dependencies",
     "stability",
+    "tools",
     "changelog",
 )
 EXPLANATION = (
     *(
         "architecture",
         "fidelity",
+        "claims",
         "reproduced",
         "congestion-and-queues",
         "practice",

@@ -1,12 +1,21 @@
-"""Figures in the texts of labs and studies, taken from runs.
+"""Figures in texts, taken from runs.
 
-    python -m tools.text_figures labs/lab16            # run what is needed, correct the texts
-    python -m tools.text_figures --check labs/lab16    # run, and list the figures that differ
+    python -m tools.text_figures labs/lab16          # run what is needed, renew record and texts
+    python -m tools.text_figures docs/limits.md      # the same for the studies that a page quotes
+    python -m tools.text_figures                     # for all
+    python -m tools.text_figures --check             # run nothing: compare texts with the records
+    python -m tools.text_figures --check --run ...   # run, and list what differs; write nothing
+    python -m tools.text_figures --unannotated ...   # list numbers that may come from runs
 
 A figure that comes from a run is followed by a comment with its expression, in the language of
 claims, which readers do not see:
 
     the mean RTT is 33.0<!-- = red.ping.avg / 1ms --> ms
+
+A text in the folder of a study quotes this study. A page elsewhere (README.md, docs/), or a text
+that quotes another study, names the study's folder:
+
+    it has 9.36<!-- = labs/lab08: tuned.bulk.receiver / 1gbit --> Gbit/s
 
 The expression is a plain number: what has a unit is divided by that unit. Options follow behind
 semicolons:
@@ -16,222 +25,151 @@ semicolons:
     seed 2              of another seed than the study's
     median of 8 seeds   over seeds, beginning with the study's; or a percentile: `5 % of 8 seeds`
 
+`published` in front of an expression takes the study's published figures in place of results, and
+an expression without a case, such as `1500B * 8 / 10mbit / 1ms`, is only computed.
+
 Thousands are grouped as they are written. Translations have the same comments in any order, so
-they are corrected by the same runs.
+they are corrected by the same runs. The values are stored beside the study, in `figures.json`
+(`tools/figure_record.py`). Results are taken from the result cache where they are there, so what
+an interrupted call has run is not run again.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
-import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from longfat.errors import InputError
-from longfat.model.spread import quantile
-from longfat.study import Study, known_metrics, read_study
-from longfat.study.claims.compiler import parse_number
-from longfat.study.claims.rows import ResultScope, Rows
-from longfat.study.expressions.evaluation import number
-from longfat.study.expressions.parser import FormulaError
-from longfat.study.expressions.terms import PLAIN, Results, Term
-from longfat.study.text import FIGURE, find_texts
-
-_LONGFAT = Path(sys.executable).with_name("longfat")
-_GROUP = re.compile(r"(?<=\d)([,\u00a0\u202f])(?=\d{3}(?!\d))")
-_OVER_SEEDS = re.compile(r"(median|\d+ %) of (\d+) seeds")
+from longfat.errors import InputError, LongfatError
+from longfat.execution.cache import ResultCache
+from longfat.execution.tools import Toolbox
+from longfat.study import STUDY_FILE
+from tools.figure_record import Record, measure, read_record, write_record
+from tools.figures import RECORD_FILE, ROOT, Figure, Texts, shown, write
+from tools.unannotated import unannotated
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """How a study is run for a figure.
+def corrections_of(figures: Iterable[Figure], record: Record) -> dict[Figure, str]:
+    """Return the figures that are not written as stored, with what is right."""
+    right = {figure: record.value(figure) for figure in figures}
+    texts = {
+        figure: figure.formatted(value) for figure, value in right.items() if value is not None
+    }
+    return {figure: text for figure, text in texts.items() if text != figure.written}
 
-    Attributes:
-        kernel: the kernel's version; empty for the study's.
-        first_seed: the first seed; None for the study's.
-        seeds: the number of seeds; 0 for the study's.
+
+def differences(figures: Sequence[Figure], record: Record, *, folder: Path) -> list[str]:
+    """Return what differs between the texts that quote a study and its stored values.
+
+    Args:
+        figures: the figures that texts quote of the study.
+        record: its stored values.
+        folder: the study's folder.
     """
-
-    kernel: str = ""
-    first_seed: int | None = None
-    seeds: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A figure in a text.
-
-    Attributes:
-        file: the text.
-        start: the place of its first character.
-        written: the number as written.
-        expression: what it is.
-        setting: the runs that it comes from.
-        step: what it is rounded to; 0 for its decimals.
-        percentile: of several seeds, 0 to 100.
-        term: the expression, parsed.
-        cases: the names of the cases in it.
-    """
-
-    file: Path
-    start: int
-    written: str
-    expression: str
-    setting: Setting
-    step: int
-    percentile: int
-    term: Term = field(repr=False)
-    cases: frozenset[str]
-
-    def formatted(self, value: float) -> str:
-        """Return a value as this figure is written: its decimals, and its groups of thousands."""
-        separator = _GROUP.search(self.written)
-        decimals = len(self.written.partition(".")[2])
-        rounded = round(value / self.step) * self.step if self.step else value
-        text = f"{rounded:,.{decimals}f}"
-        text = text if float(text.replace(",", "")) else text.removeprefix("-")
-        grouped = separator is not None or ("," in text and len(self.written) < 4)
-        return text.replace(",", separator[1] if separator else "," if grouped else "")
-
-    def value(self, results: Iterable[Results]) -> float:
-        """Compute it from the results of each seed.
-
-        Raises:
-            InputError: a run lacks a metric.
-        """
-        values = sorted(number(self.term, ResultScope(one)) for one in results)
-        return quantile(values, self.percentile / 100)
-
-
-def figures_of(file: Path, study: Study) -> list[Figure]:
-    """Return the figures in a text.
-
-    Raises:
-        InputError: an expression or option is wrong; with the line.
-    """
-    known = {name: known_metrics(planned.case) for name, planned in study.cases.items()}
-    rows = Rows(known)
-    text = file.read_text("utf-8")
-    figures = []
-    for match in FIGURE.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
-        expression, *options = (part.strip() for part in match["source"].split(";"))
-        try:
-            term, cases = parse_number(expression, known, rows)
-        except FormulaError as error:
-            raise InputError(f"{file}:{line}: {expression}: {error.message}") from None
-        if term.dimension not in (None, PLAIN):
-            raise InputError(f"{file}:{line}: {expression} is {term.dimension}: divide by a unit")
-        kernel, first_seed, seeds, step, percentile = "", None, 0, 0, 50
-        for option in options:
-            word, _, rest = option.partition(" ")
-            if over := _OVER_SEEDS.fullmatch(option):
-                seeds = int(over[2])
-                percentile = 50 if over[1] == "median" else int(over[1].split()[0])
-            elif word == "kernel" and rest:
-                kernel = rest
-            elif word == "seed" and rest.isdigit():
-                first_seed = int(rest)
-            elif word == "to" and rest.isdigit():
-                step = int(rest)
-            else:
-                raise InputError(f"{file}:{line}: {option!r} is no option")
-        setting = Setting(kernel=kernel, first_seed=first_seed, seeds=seeds)
-        figures.append(
-            Figure(
-                file=file,
-                start=match.start("number"),
-                written=match["number"],
-                expression=expression,
-                setting=setting,
-                step=step,
-                percentile=percentile,
-                term=term,
-                cases=cases,
-            )
-        )
-    return figures
-
-
-def run(study: Study, figures: Iterable[Figure]) -> Mapping[Setting, list[Results]]:
-    """Run what figures need; return the results of each seed.
-
-    Raises:
-        InputError: a run failed.
-    """
-    cases: dict[Setting, set[str]] = {}
-    for figure in figures:
-        cases.setdefault(figure.setting, set()).update(figure.cases)
-    return {setting: _run(study, setting, names) for setting, names in cases.items()}
-
-
-def _run(study: Study, setting: Setting, cases: Iterable[str]) -> list[Results]:
-    command = [str(_LONGFAT), "run", str(study.file.parent), "--json"]
-    for name in sorted(cases):
-        command += ["--case", name]
-    if setting.kernel:
-        command += ["--kernel", setting.kernel]
-    if setting.first_seed is not None:
-        command += ["--seed", str(setting.first_seed)]
-    if setting.seeds:
-        command += ["--seeds", str(setting.seeds)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode not in (0, 1):
-        raise InputError(f"{' '.join(command)} ended with {done.returncode}")
-    cases_run = json.loads(done.stdout)["cases"]
-    if not setting.seeds:
-        return [{name: case["metrics"] for name, case in cases_run.items()}]
+    lacking = [figure for figure in figures if record.value(figure) is None]
     return [
-        {name: case["runs"][k]["metrics"] for name, case in cases_run.items()}
-        for k in range(setting.seeds)
+        *(
+            f"{figure.place}: {figure.written} -> {text}  {figure.expression}"
+            for figure, text in corrections_of(figures, record).items()
+        ),
+        *(
+            f"{figure.place}: {figure.key} is not in {shown(folder / RECORD_FILE)}"
+            for figure in lacking
+        ),
+        *(f"{shown(folder / RECORD_FILE)}: no text has {key}" for key in record.unused(figures)),
     ]
 
 
-def corrected(figures: list[Figure], results: Mapping[Setting, list[Results]]) -> dict[Figure, str]:
-    """Return the figures that are not what the runs say, with what is right."""
-    right = {one: one.formatted(one.value(results[one.setting])) for one in figures}
-    return {one: text for one, text in right.items() if text != one.written}
+def _chosen(arguments: Sequence[Path], texts: Texts) -> list[Path]:
+    """Return the folders of the studies that arguments name: folders, and pages that quote them.
+
+    Raises:
+        InputError: an argument is neither.
+    """
+    folders: dict[Path, None] = {}
+    for argument in arguments:
+        if (argument / STUDY_FILE).is_file():
+            folders[argument] = None
+        elif argument.is_file() and argument.suffix == ".md":
+            for figure in texts.figures_in(argument):
+                folders[figure.quoted.folder] = None
+        elif not argument.is_dir():
+            raise InputError(f"{argument}: is neither the folder of a study nor a text")
+    return list(folders) if arguments else texts.folders()
 
 
-def write(corrections: Mapping[Figure, str]) -> None:
-    """Write corrections into the texts."""
-    for file in {one.file for one in corrections}:
-        text = file.read_text("utf-8")
-        for one in sorted(corrections, key=lambda one: one.start, reverse=True):
-            if one.file == file:
-                text = text[: one.start] + corrections[one] + text[one.start + len(one.written) :]
-        file.write_text(text, "utf-8")
+def _list_unannotated(arguments: Sequence[Path], texts: Texts) -> int:
+    files = [file for file in arguments if file.is_file()]
+    for folder in (argument for argument in arguments if argument.is_dir()):
+        files += texts.texts_of(folder)[:1]  # translations follow the English text
+    if not arguments:
+        files = [
+            *texts.pages(),
+            *(file for folder in texts.folders() for file in texts.texts_of(folder)[:1]),
+        ]
+    for file in files:
+        for line, number in unannotated(file):
+            print(f"{shown(file)}:{line}: {number}")
+    return 0
 
 
-def main() -> int:
-    """Correct texts or check them, and return the exit status."""
+def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
+    """Renew texts and records, or check them, and return the exit status.
+
+    Args:
+        arguments: the command line; that of the process, if None.
+        root: the repository.
+    """
     parser = argparse.ArgumentParser(prog="python -m tools.text_figures")
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if a figure differs")
-    parser.add_argument("studies", nargs="+", type=Path, metavar="FOLDER")
-    chosen = parser.parse_args()
-    count = 0
+    parser.add_argument("--run", action="store_true", help="with --check: compare with runs")
+    parser.add_argument("--unannotated", action="store_true", help="list numbers without comments")
+    parser.add_argument("--jobs", type=int, metavar="N", help="machines at once; one for each CPU")
+    parser.add_argument("studies", nargs="*", type=Path, metavar="FOLDER|PAGE")
+    chosen = parser.parse_args(arguments)
+    texts = Texts(root)
+    if chosen.unannotated:
+        return _list_unannotated(chosen.studies, texts)
+    cache, toolbox = ResultCache(), Toolbox()
+    count = status = 0
     try:
-        for folder in chosen.studies:
-            study = read_study(folder / "study.yaml")
-            figures = [
-                one for file in find_texts(folder).values() for one in figures_of(file, study)
-            ]
-            corrections = corrected(figures, run(study, figures))
-            for one, text in corrections.items():
-                line = one.file.read_text("utf-8").count("\n", 0, one.start) + 1
-                print(f"{one.file}:{line}: {one.written} -> {text}  {one.expression}")
-            print(f"{folder}: {len(figures)} figures, {len(corrections)} differ", file=sys.stderr)
-            count += len(corrections)
-            if not chosen.check:
-                write(corrections)
+        folders = _chosen(chosen.studies, texts)
     except InputError as error:
         print(error, file=sys.stderr)
-        return 2
-    return int(chosen.check and count > 0)
+        return error.exit_code
+    for folder in folders:
+        try:
+            figures = texts.figures_of_study(folder)
+            summary = "the record"
+            record = stored = read_record(folder)
+            if chosen.run or not chosen.check:
+                study = texts.study(folder).study
+                record, summary = measure(
+                    study, figures, cache=cache, toolbox=toolbox, jobs=chosen.jobs
+                )
+                texts = Texts(root)  # they may have been edited while the cases ran
+                figures = texts.figures_of_study(folder)
+            problems = differences(figures, record, folder=folder)
+            if chosen.run and record.settings != stored.settings:
+                problems.append(f"{shown(folder / RECORD_FILE)}: differs from the runs")
+            if not chosen.check:
+                write_record(folder, record)
+                if corrections := corrections_of(figures, record):
+                    write(corrections)
+                    texts = Texts(root)  # positions in the corrected texts have changed
+        except LongfatError as error:
+            print(error, file=sys.stderr)
+            status = max(status, error.exit_code)
+            continue
+        for problem in problems:
+            print(problem)
+        print(
+            f"{shown(folder)}: {len(figures)} figures, {len(problems)} differ ({summary})",
+            file=sys.stderr,
+        )
+        count += len(problems)
+    return status or int(chosen.check and count > 0)
 
 
 if __name__ == "__main__":

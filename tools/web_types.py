@@ -3,6 +3,8 @@
     python -m tools.web_types           # writes web/src/api/types.ts anew
     python -m tools.web_types --check   # only says whether it would change
 
+It writes the declared fields for the page's tests, too: see `tools.web_fields`.
+
 They come from the server's declarations: a dataclass or `TypedDict` becomes an interface, an
 alias of literals or a union becomes a type, and the `Attributes` of a docstring become
 comments, with the unit of a field that its name has (`_s`, `_bps`, `_bytes`, `_ns`).
@@ -23,6 +25,7 @@ from typing import Any, Literal, NotRequired, Required
 
 from longfat.analysis.packets import records
 from longfat.model.network import LinkImpairments, Policer
+from longfat.output.report import charts, panel_data
 from longfat.studio import (
     app,
     documents,
@@ -39,9 +42,12 @@ from longfat.studio import (
     study_view,
     views,
 )
-from longfat.studio.live import events, messages, series
+from longfat.studio.live import events, files, messages, series
+from longfat.studio.live import routes as live_routes
 from longfat.study.repair import Edit
 from longfat_class.studio.assignments import events as exercises
+from longfat_class.studio.assignments import routes as exercise_routes
+from tools import web_fields
 
 FILE = Path(__file__).resolve().parents[1] / "web/src/api/types.ts"
 
@@ -60,10 +66,13 @@ SUBJECTS: Mapping[str, tuple[tuple[types.ModuleType, str], ...]] = {
     ),
     "Files and documents (/api/files, /api/document, /api/templates)": (
         (formats, "FileKind FileEntry"),
-        (documents, "OpenedDocument SavedDocument ExportedDocument"),
+        (documents, "StudyRequest DocumentRequest OpenedDocument"),
+        (documents, "SaveDocumentRequest SavedDocument"),
+        (documents, "ExportRequest ExportedDocument TemplateRequest"),
         (documents, "TemplateParameter TemplateInfo=Template"),
     ),
     "Documents that are being edited (/api/drafts, /ws/drafts)": (
+        (drafts, "DraftStep DraftFields NewDraftRequest ChangeDraftRequest"),
         (drafts, "ImportReport Draft ServerIdentity DraftList=Drafts ChangedDraft DraftsEvent"),
         (drafts, "DraftChangedEvent DraftForgottenEvent DraftEvent"),
     ),
@@ -78,9 +87,17 @@ SUBJECTS: Mapping[str, tuple[tuple[types.ModuleType, str], ...]] = {
     ),
     "Saved runs (/api/runs, /api/diagnosis, /api/losses)": (
         (saved_runs, "RunResult RunEntry"),
-        (views, "SetupLine StudyValue Advice"),
+        (views, "SetupLine StudyValue Fix Advice"),
         (runs, "RunDiagnosis"),
         (runs, "RunLoss"),
+    ),
+    "Charts of runs over time (/api/panels, and in pages of reports)": (
+        (panel_data, "PanelTrace PanelLine PanelLevel PanelMoment PanelData"),
+    ),
+    "Charts of a report's page": (
+        (charts, "Stop TimeSpec PhaseTraceData=PhaseTrace PhaseSpec AxisSpec SeriesSpec MarkSpec"),
+        (charts, "FacetSpec GridSpec HeatAxis HeatColour HeatFacetSpec HeatSpec ChartSpec"),
+        (charts, "ReportCharts"),
     ),
     "Captures and their decoded packets (/api/captures, /api/packets, ...)": (
         (packets, "SavedCapture PacketPlace PacketText"),
@@ -89,13 +106,17 @@ SUBJECTS: Mapping[str, tuple[tuple[types.ModuleType, str], ...]] = {
     ),
     "Progress in labs (/api/labs/NAME/progress, /ws/progress)": (
         (progress, "StepProgress AnswerProgress ExerciseProgress LabProgress ProgressSummary"),
-        (progress, "ProgressChange AllProgressEvent ProgressChangedEvent ProgressForgottenEvent"),
-        (progress, "ProgressEvent"),
+        (progress, "ProgressRequest ProgressChange AllProgressEvent ProgressChangedEvent"),
+        (progress, "ProgressForgottenEvent ProgressEvent"),
     ),
     "A lab's exercises (/api/labs/NAME/exercises)": (
         (exercises, "PartKindName CheckState ExerciseFile ExerciseAnswer ExercisePart"),
         (exercises, "ExerciseInfo=Exercise CheckCountInfo=CheckCount ExerciseCheck Exercises"),
+        (exercise_routes, "PartRequest AnswerRequest CheckRequest HintRequest"),
         (exercises, "SavedInput PartEvent AnswerSavedEvent CheckEvent ExerciseEvent"),
+    ),
+    "Live sessions: start (POST /api/sessions)": (
+        (live_routes, "SessionRequest"),
     ),
     "Live sessions: events on /ws/sessions/ID": (
         (messages, "PaceChoice"),
@@ -103,14 +124,15 @@ SUBJECTS: Mapping[str, tuple[tuple[types.ModuleType, str], ...]] = {
         (series, "SeriesKind SeriesUnit SeriesInfo SeriesEntry SeriesHeader"),
         (events, "Mark Level RecordingInfo=Recording TerminalInfo CaptureInfo=LiveCapture"),
         (events, "StateEvent ClockEvent RecordingEvent TerminalEvent TypedEvent CapturesEvent"),
-        (events, "StaleEvent RestartNeededEvent MessageEvent AnswerEvent EndedEvent"),
-        (events, "SessionEvent"),
+        (events, "StaleEvent RestartNeededEvent MessageEvent AnswerEvent LiveLoss"),
+        (events, "LossesEvent EndedEvent SessionEvent"),
+        (files, "SessionFile"),
     ),
     "Live sessions: sizes on /ws/sessions/ID/terminals/N": (
         (messages, "TerminalSize"),
     ),
     "The server's state (GET /api/state)": (
-        (app, "KernelInfo ServerState"),
+        (app, "LogOutRequest KernelInfo ServerState"),
     ),
 }  # fmt: skip
 # Declared in packages that do not know the page.
@@ -251,7 +273,13 @@ def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
 
 
 # What the page sends may leave out what has a default; what the server sends has all fields.
-_REQUESTS = frozenset({*messages.COMMANDS.values(), job.JobRequest})
+_REQUESTS = frozenset(
+    {
+        *messages.COMMANDS.values(),
+        *(one.kind for one in _declared() if one.name.endswith("Request")),
+        drafts.DraftStep,
+    }
+)
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:
@@ -275,6 +303,8 @@ def _type(kind: Any, *, whole: bool = False) -> str:
     if kind in _SIMPLE:
         return _SIMPLE[kind]
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return _type(arguments[0])
     if origin is Literal:
         return " | ".join(f'"{one}"' for one in arguments)
     if origin in (typing.Union, types.UnionType):
@@ -348,16 +378,20 @@ def _comment(text: str, *, indent: int = 0) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the file; the exit status is 1 if a check finds an old one."""
-    text = typescript()
-    if FILE.exists() and FILE.read_text(encoding="utf-8") == text:
-        return 0
-    if "--check" in arguments:
-        print(f"{FILE.name} is old: run python -m tools.web_types")
-        return 1
-    FILE.write_text(text, encoding="utf-8")
-    print(f"{FILE.name} written")
-    return 0
+    """Write or check the files; the exit status is 1 if a check finds an old one."""
+    texts = {FILE: typescript(), web_fields.FILE: web_fields.typescript()}
+    old = {
+        file: text
+        for file, text in texts.items()
+        if not file.exists() or file.read_text(encoding="utf-8") != text
+    }
+    for file, text in old.items():
+        if "--check" in arguments:
+            print(f"{file.name} is old: run python -m tools.web_types")
+        else:
+            file.write_text(text, encoding="utf-8")
+            print(f"{file.name} written")
+    return int(bool(old) and "--check" in arguments)
 
 
 if __name__ == "__main__":
