@@ -15,11 +15,14 @@ import pytest
 
 from longfat.common.process import find_program
 from longfat.engine import kernel as kernels
+from longfat.engine import toolset as toolsets
 from longfat.engine.kernel import Kernel
 from longfat.engine.machine import Machine, reserve_cpu
+from longfat.engine.toolset import Toolset
 from longfat.model.case import Case, Command
 from longfat.model.network import ROOT_NAMESPACE, Host, Link, Network, Switch
 from longfat.model.traffic import Flow
+from tests.caches import share_toolset
 from tests.kernels import KERNELS, MAIN_KERNEL, OTHER_KERNELS
 from tests.records import FOLDER as RECORDS
 from tests.records import SLOW_TESTS, Records, plain_name
@@ -31,7 +34,7 @@ sub mounted {
     my ($source, $target, $type, $data, $flags) = @_;
     syscall(165, $source, $target, $type, $flags || 0, $data) == 0 or die "mount $target: $!";
 }
-$ENV{PATH} = "/usr/sbin:/usr/bin:/sbin:/bin";
+$ENV{PATH} = "/longfat/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 # The newer system calls, which mount(8) uses from 2.39 on, do not take the options of hostfs.
 $ENV{LIBMOUNT_FORCE_MOUNT2} = "always";
 # MS_REMOUNT | MS_NOSUID | MS_RDONLY, as in `longfat.guest.mounts`.
@@ -176,6 +179,7 @@ def boot(run_folder: Path) -> Callable[..., str]:
                 shown=shown,
                 writable={"run": run_folder},
                 counted=(run_folder,),
+                toolset=toolsets.find(),
                 cpu=cpu,
                 seed=seed,
                 memory_bytes=memory_bytes,
@@ -186,6 +190,12 @@ def boot(run_folder: Path) -> Callable[..., str]:
             return (run_folder / "out").read_text()
 
     return boot_script
+
+
+@pytest.fixture(scope="session")
+def toolset() -> Toolset:
+    """Return the toolset of machines."""
+    return toolsets.find()
 
 
 _WAITS = ("/usr/bin/tail", "-f", "/dev/null")  # the kernel adds a word of its own
@@ -273,4 +283,5 @@ def own_kernels(tmp_path: Path) -> Path:
     for path in found.folder.iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
         (folder / path.name).chmod(path.stat().st_mode)
+    share_toolset(tmp_path / "cache")
     return tmp_path / "cache"

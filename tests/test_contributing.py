@@ -31,6 +31,7 @@ def _files_with(word: str) -> set[str]:
     ("word", "heading"),
     [
         ("reorder", "A property of links"),
+        ("rx_coalescing_s", "A property of hosts"),
         ("transfer_ends", "A flow tool"),
         ("rx_drops", "A probe"),
     ],

@@ -6,12 +6,13 @@ import re
 
 from longfat.common import resources
 from longfat.study import read_study
+from longfat.study.text import read_text
 from tests.paths import REPOSITORY
 
 
 def test_the_page_has_the_cases_of_the_study() -> None:
     study = read_study(resources.folder("studies") / "congestion-and-queues")
-    text = (REPOSITORY / "docs/congestion-and-queues.md").read_text()
+    text = read_text(REPOSITORY / "docs/congestion-and-queues.md")
     tables = {
         heading.group(1): text[heading.end() :].partition("\n## ")[0]
         for heading in re.finditer(r"^## \S+, (with|without) ECN$", text, re.MULTILINE)

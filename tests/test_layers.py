@@ -17,7 +17,7 @@ SOURCE = REPOSITORY / "src"
 LAYERS = (
     ("pytest_plugin", "cli"),
     ("studio",),
-    ("live", "output"),
+    ("live", "output", "bundles"),
     ("analysis",),
     ("execution",),
     ("study",),

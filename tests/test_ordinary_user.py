@@ -26,6 +26,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from longfat.engine import kernel as kernels
+from longfat.engine import toolset as toolsets
 from longfat.engine.sandbox.sandbox import SANDBOXES, VARIABLE
 from tests.kernels import MAIN_KERNEL
 from tests.paths import REPOSITORY, TESTS
@@ -130,7 +131,7 @@ def user() -> Iterator[User]:
         place = Path(name)
         place.chmod(0o755)
         home = place / "home"
-        for data in ("src", "kernel", "labs", "tests"):
+        for data in ("src", "kernel", "labs", "tests", "toolset"):
             shutil.copytree(
                 REPOSITORY / data, home / data, ignore=shutil.ignore_patterns("__pycache__")
             )
@@ -138,6 +139,8 @@ def user() -> Iterator[User]:
         shutil.copy(REPOSITORY / "pyproject.toml", home)
         kernel = kernels.find(MAIN_KERNEL)
         shutil.copytree(kernel.folder, cache / "kernels" / kernel.digest)
+        tools = toolsets.find().folder
+        shutil.copytree(tools, cache / "toolsets" / tools.name, symlinks=True)
         prefix: tuple[str, ...] = ()
         python = sys.executable
         if os.getuid() == 0:
@@ -389,7 +392,7 @@ def test_a_shell_draws_and_keeps_files(user: User, sandbox: str) -> None:
         assert (folder / name).stat().st_uid == (_NOBODYS if user.prefix else os.getuid())
 
 
-def test_root_is_told_whose_folder_a_machine_cannot_reach(user: User, tmp_path: Path) -> None:
+def test_root_is_informed_whose_folder_a_machine_cannot_reach(user: User, tmp_path: Path) -> None:
     if not user.prefix:
         pytest.skip("root only: whoever has no rights meets this as with any program")
     user.write("all.yaml", STUDY)

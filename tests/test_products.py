@@ -44,7 +44,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("core") / "src"
     ignored = shutil.ignore_patterns("__pycache__", *(f"longfat_{name}" for name in NAMES))
     shutil.copytree(SOURCE, copy, ignore=ignored)
-    for folder in ("kernel", "labs", "studies", "examples"):
+    for folder in ("kernel", "labs", "studies", "examples", "toolset"):
         (copy.parent / folder).symlink_to(REPOSITORY / folder)
     about = copy / "longfat-0.dist-info"
     about.mkdir()

@@ -1,7 +1,8 @@
-"""Labs run, and what they claim of some of their cases holds.
+"""Labs run, what they claim of some of their cases holds, and their texts quote these results.
 
-Of each lab the cases that cost least; those that are not run leave claims unjudged.
-`longfat run` of all labs judges all of them, and takes some minutes.
+Of each lab the cases that cost least; those that are not run leave claims unjudged, and figures
+uncompared. `longfat run` of all labs judges all of them, and takes some minutes;
+`tests/test_text_figures.py` compares all figures in `make test-long`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from longfat.study.labs import find_lab
 from tests.command import longfat
+from tests.figures import different_from_record
 
 # The cases of each lab, and how many claims speak of no others.
 CASES = {
@@ -23,10 +26,12 @@ CASES = {
     "lab06": (("reno",), 1),
     "lab07": (("cubic-lossy",), 1),
     "lab10": (("bbr-shallow",), 1),
+    "lab11": (("router-output", "router-fabric", "router-hol", "router-voq"), 4),
     "lab12": (("unpaced",), 1),
     "lab13": (("black-hole",), 2),
     "lab14": (("idle",), 1),
     "lab15": (("gso-off", "small"), 2),
+    "lab16": (("red-100",), 2),
     "lab17": (("sfq",), 3),
     "lab18": (("codel",), 1),
     "lab19": (("pie-10mbit",), 1),
@@ -49,6 +54,8 @@ def test_claims_hold(lab: str, tmp_path: Path) -> None:
         argv += ["--case", name]
     done = longfat(*argv, cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
-    claims = json.loads(done.stdout)["claims"]
+    verdict = json.loads(done.stdout)
+    claims = verdict["claims"]
     assert not [claim["text"] for claim in claims if claim["holds"] is False]
     assert sum(claim["holds"] is True for claim in claims) == judged
+    assert different_from_record(find_lab(lab).folder, verdict) == []

@@ -4,6 +4,7 @@ A code block's info string says who types it. `sh root` and `sh h1 h2` are lines
 at nodes, and must stand in the study in these very words, but for what only a network that
 goes on needs: what puts things back between two cases, and servers in the background.
 The lines of the network itself are not typed, but what they set may be looked at.
+A case with another network than the drawn one is run as a whole, by a command that the text gives.
 `sh variation` is a deliberate exception: lines that the text only proposes. Plain `sh` is the
 reader's own shell, with `longfat` commands. That the lines work in their order is
 tests/labs/test_by_hand.py's business.
@@ -62,7 +63,7 @@ def test_the_drawing_names_all_interfaces_and_addresses(lab: StudyFolder) -> Non
 
 
 def test_answers_are_folded_away(lab: StudyFolder) -> None:
-    text = _text(lab)
+    text = _text(lab).partition("\n## Questions\n")[2]
     opened = re.findall(r"^<details><summary>Answer</summary>\n\n\S", text, re.MULTILINE)
     closed = re.findall(r"\S\n\n</details>$", text, re.MULTILINE)
     questions = re.findall(r"^\*\*\d+\. .+?\*\*\n\n<details>", text, re.MULTILINE | re.DOTALL)
@@ -78,6 +79,27 @@ def test_answers_are_folded_away(lab: StudyFolder) -> None:
     assert [int(n) for n in re.findall(r"^\*\*(\d+)\. ", text, re.MULTILINE)] == list(
         range(1, len(opened) + 1)
     )
+
+
+def test_every_exercise_has_an_answer(lab: StudyFolder) -> None:
+    """It is folded away at the end of the exercise, or in a list of solutions."""
+    exercises, _, solutions = _section(lab, "Exercises").partition("\n### Solutions\n")
+    if "Solutions are at the end of the page." in exercises:
+        solutions = _section(lab, "Solutions to the exercises")
+    items = _numbered_items(exercises)
+    assert 3 <= len(items) <= 6
+    if solutions:
+        assert len(_numbered_items(solutions)) == len(items)
+        assert "<details>" not in exercises
+        return
+    for item in items:
+        assert re.search(r"^   <details><summary>Answer</summary>\n\n   \S", item, re.MULTILINE)
+        assert item.rstrip().endswith("\n\n   </details>")
+        assert item.count("<details>") == item.count("</details>") == 1
+
+
+def test_nothing_before_the_exercises_is_folded_away(lab: StudyFolder) -> None:
+    assert "<details>" not in _text(lab).partition("\n## Exercises\n")[0]
 
 
 def test_lines_at_nodes_are_the_study_s(lab: StudyFolder) -> None:
@@ -112,7 +134,12 @@ def test_every_line_of_the_study_is_in_the_text(lab: StudyFolder) -> None:
         for node in nodes_of_block(info)
         for line in lines
     }
-    for planned in _study(lab).cases.values():
+    network = _study_network(lab)
+    named = _named_cases(lab)
+    for name, planned in _study(lab).cases.items():
+        if not _is_same(planned.case.network, network):
+            assert name in named, f"no command of the text runs {name}"
+            continue
         for command in planned.case.setup[planned.network_lines :]:
             assert (command.node, _added(command.line)) in typed
 
@@ -236,6 +263,19 @@ def _blocks(lab: StudyFolder) -> list[tuple[str, list[str]]]:
     ]
 
 
+def _section(lab: StudyFolder, title: str) -> str:
+    _, heading, rest = _text(lab).partition(f"\n## {title}\n")
+    assert heading, f"no section {title!r}"
+    return rest.partition("\n## ")[0]
+
+
+def _numbered_items(section: str) -> list[str]:
+    items = re.split(r"^(?=\d+\. )", section, flags=re.MULTILINE)[1:]
+    numbers = [int(item.partition(".")[0]) for item in items]
+    assert numbers == list(range(1, len(items) + 1))
+    return items
+
+
 def _text(lab: StudyFolder) -> str:
     assert lab.text_files, f"{lab.name} has no text"
     return lab.text_files[ENGLISH].read_text(encoding="utf-8")
@@ -247,10 +287,27 @@ def _study(lab: StudyFolder) -> Study:
 
 
 def _study_network(lab: StudyFolder) -> Network:
-    """Return the network that is drawn: cases may differ in what nodes and links do to packets."""
+    """Return the network that is drawn: that of most cases.
+
+    Cases may differ in what nodes and links do to packets.
+    """
     networks = [planned.case.network for planned in _study(lab).cases.values()]
     first = networks[0]
-    for other in networks[1:]:
-        assert other.interfaces() == first.interfaces()
-        assert other.host_addresses() == first.host_addresses()
+    assert sum(_is_same(network, first) for network in networks) > len(networks) / 2
     return first
+
+
+def _is_same(network: Network, other: Network) -> bool:
+    """Return whether two networks have the same nodes, interfaces and addresses."""
+    return (
+        network.interfaces() == other.interfaces()
+        and network.host_addresses() == other.host_addresses()
+    )
+
+
+def _named_cases(lab: StudyFolder) -> set[str]:
+    """Return the cases that a command of the text runs by name."""
+    lines = [line for info, lines in _blocks(lab) if info == "sh" for line in lines]
+    runs = [shlex.split(line, comments=True) for line in lines if line.startswith("longfat run ")]
+    options = [(argv, place) for argv in runs for place in range(len(argv) - 1)]
+    return {argv[place + 1] for argv, place in options if argv[place] == "--case"}

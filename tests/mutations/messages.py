@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from longfat.common.decoding import decode
 from longfat.engine.machine.host_channel import Frame
 from longfat.errors import InputError, MachineError
 from longfat.live.build import Done
 from longfat.live.rpc import read_request
 from longfat.live.shell.connection import WireError, fields_of, size_of
 from longfat.studio.browser_sessions import BrowserSessions
-from longfat.studio.drafts import Drafts
+from longfat.studio.drafts import ChangeDraftRequest, Drafts
 from longfat.studio.http import json_text
 from longfat.studio.live.messages import read_command
 from longfat.studio.state import VARIABLE, PrivateFile, WorkspaceState
@@ -88,14 +89,16 @@ def session_requests() -> list[bytes]:
 def drafts() -> list[bytes]:
     """The file of a draft, with its steps of undo."""
     with tempfile.TemporaryDirectory() as name:
-        report = {"source": "x.mn", "at_s": 1.0, "messages": ["c0: left out"]}
+        request = {
+            "page": "a",
+            "steps": [{"set": "title: a\n"}, {"set": "title: b\n"}, {"undo": True}],
+            "fields": {
+                "name": "x",
+                "imported": {"source": "x.mn", "at_s": 1.0, "messages": ["c0: left out"]},
+            },
+        }
         Drafts(Path(name, "drafts")).change(
-            "0123456789abcdef",
-            page="a",
-            base=None,
-            steps=[{"set": "title: a\n"}, {"set": "title: b\n"}, {"undo": True}],
-            fields={"name": "x", "imported": report},
-            is_closed=None,
+            "0123456789abcdef", decode(ChangeDraftRequest, request, where="a change")
         )
         (file,) = Path(name, "drafts").glob("*.json")
         return [file.read_bytes()]

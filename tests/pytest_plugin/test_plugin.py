@@ -86,7 +86,7 @@ def test_it(network):
         ("longfat(seeds=0)", "seeds is a whole number from 1, and here is 0"),
     ],
 )
-def test_a_wrong_marker_is_told_without_a_traceback(
+def test_a_wrong_marker_is_reported_without_a_traceback(
     tmp_path: Path, marker: str, words: str
 ) -> None:
     text = f"import pytest\n@pytest.mark.{marker}\ndef test_it(network): pass\n"
@@ -96,7 +96,7 @@ def test_a_wrong_marker_is_told_without_a_traceback(
     assert "_pytest" not in printed
 
 
-def test_a_kernel_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_kernel_that_is_not_there_is_reported(tmp_path: Path) -> None:
     printed = run(tmp_path, "def test_it(network): pass\n", "--longfat-kernel=5.4")
     assert "no network: " in printed
     assert "longfat kernel build 5.4" in printed
