@@ -189,7 +189,7 @@ def prepare_worker(packed_needs: bytes) -> dict[str, Any]:
     try:
         problem = "; ".join(_problems(needs)) or _boot_each(needs)
     except LongfatError as error:
-        problem = error.message
+        problem = f"{error.message}; run there: {error.hint}" if error.hint else error.message
     return {"problem": problem, "memory_bytes": 0.0 if problem else _offer_memory(get_worker())}
 
 

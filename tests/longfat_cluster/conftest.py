@@ -253,5 +253,5 @@ def changed_copy(program: str, folder: Path) -> Path:
     copy = folder / "changed"
     shutil.copy2(program, copy)
     with copy.open("ab") as file:
-        file.write(b"\0")  # below the sections that its header tells of, nobody looks
+        file.write(b"\0")  # nobody reads what is behind the sections of its header
     return copy

@@ -25,6 +25,7 @@ from longfat.model.case import Command
 from longfat.model.traffic import Ping
 from longfat_cluster import connection
 from longfat_cluster.executor import Cluster
+from tests.caches import share_toolset
 from tests.conftest import processes_running
 from tests.engine.images.made import docker, small
 from tests.longfat_cluster.conftest import Hearer, Hosts, changed_copy, eventually, own_cache
@@ -89,7 +90,7 @@ def test_a_worker_without_the_kernel_gets_no_work(
     hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
 ) -> None:
     kernel = kernels.find("6.1")
-    (tmp_path / "empty").mkdir()
+    share_toolset(tmp_path / "empty")
     hosts.worker("empty", environment={"LONGFAT_CACHE": str(tmp_path / "empty")})
     hosts.wait_for(1)
     cluster = Cluster(scheduler=hosts.address, warn=print)
@@ -119,6 +120,20 @@ def test_a_worker_without_the_kernel_gets_no_work(
     assert "is not there (but abababababab, of another recipe or compiler); run there" in text
     assert "has other bytes there (digest 000000000000), must be those here" in text
     assert f"run there: longfat kernel remove {kernel.digest[:12]}" in text
+
+
+def test_a_worker_without_the_toolset_gets_no_work(
+    hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
+) -> None:
+    hosts.worker("empty", environment={"LONGFAT_CACHE": str(tmp_path)})
+    hosts.wait_for(1)
+    with pytest.raises(HostError) as caught:
+        Cluster(scheduler=hosts.address, warn=print).execute(
+            make_works(1), listener=hearer, stop=threading.Event()
+        )
+    assert str(caught.value).endswith(
+        ": the pinned tools are not built; run there: longfat tools build"
+    )
 
 
 def _rewrite(folder: Path, **fields: str) -> None:
@@ -196,34 +211,39 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert len(list(run_tasks[0].out.iterdir())) == len(run_tasks)
 
 
-def test_a_worker_with_another_tool_gets_no_work(
+def test_a_worker_with_another_program_gets_no_work(
     hosts: Hosts, hearer: Hearer, make_works: MakeWorks, tmp_path: Path
 ) -> None:
-    iperf3 = shutil.which("iperf3")
-    assert iperf3 is not None
-    changed = changed_copy(iperf3, tmp_path)
-    bound = ("bwrap", "--die-with-parent", "--dev-bind", "/", "/", "--bind", str(changed), iperf3)
+    # A program of each Debian system that the toolset lacks.
+    perl = shutil.which("perl")
+    assert perl is not None
+    line = Command(node="h1", line="perl -e 1")
+    run_tasks = [
+        replace(run_task, case=replace(run_task.case, setup=(line,))) for run_task in make_works(2)
+    ]
+    changed = changed_copy(perl, tmp_path)
+    bound = ("bwrap", "--die-with-parent", "--dev-bind", "/", "/", "--bind", str(changed), perl)
     hosts.worker("other", wrapper=bound)
     hosts.wait_for(1)
     cluster = Cluster(scheduler=hosts.address, warn=print)
     with pytest.raises(HostError) as caught:
-        cluster.execute(make_works(2), listener=hearer, stop=threading.Event())
+        cluster.execute(run_tasks, listener=hearer, stop=threading.Event())
     assert re.fullmatch(
-        r"no worker of tcp://\S+ can be used:\n    worker tcp://\S+: iperf3, or a library that it"
-        r" loads, has other bytes there \(digest [0-9a-f]{12}\), must be those of iperf 3\.\d+.*"
-        r" here \([0-9a-f]{12}\)",
+        r"no worker of tcp://\S+ can be used:\n    worker tcp://\S+: perl, or a library that it"
+        r" loads, has other bytes there \(digest [0-9a-f]{12}\), must be those here"
+        r" \([0-9a-f]{12}\)",
         str(caught.value),
     )
-    # Another one that is right comes, and the work is done; the wrong one is told of once.
+    # Another one that is right comes, and the work is done; the wrong one is warned of once.
     hosts.worker("right")
     hosts.wait_for(2)
     warned: list[str] = []
     Cluster(scheduler=hosts.address, warn=warned.append).execute(
-        make_works(2), listener=hearer, stop=threading.Event()
+        run_tasks, listener=hearer, stop=threading.Event()
     )
     assert len(hearer.done_runs) == 2
     assert len(warned) == 1
-    assert "gets no cases: iperf3" in warned[0]
+    assert "gets no cases: perl" in warned[0]
 
 
 def test_nothing_runs_on_when_it_ends(
