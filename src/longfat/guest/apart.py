@@ -82,6 +82,7 @@ class Apart(Nodes):
         node, argv = command["node"], [SHELL, "-c", command["line"]]
         environment = None
         if command["rooted"]:
+            argv[0] = "/bin/sh"  # that of the image
             environment = self.environment(node)
             argv = self._changing_root(node, argv, environment=environment)
         with self.starting(node) as prefix:

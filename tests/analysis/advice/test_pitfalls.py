@@ -23,6 +23,7 @@ from tests.paths import REPOSITORY
 
 # TCP sends again what is not lost, or losses have no flow.
 UNBALANCED = {
+    "acks-over-slow-radio": "what was lost in the last second is not all sent again before the end",
     "corrupted-frames": "an address or port may be the part of a frame that is corrupted",
     "netem-jitter-reorders": "what is late is sent again",
     "outage-by-event": "what was lost before the end of the outage is not all sent again",

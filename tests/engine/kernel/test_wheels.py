@@ -24,6 +24,7 @@ from longfat.engine.kernel import Kernel, cache, find, fits, manifest, manifest_
 from longfat.engine.kernel.build import build
 from longfat.engine.kernel.manifest import Manifest
 from longfat.errors import HostError
+from tests.caches import share_toolset
 from tests.paths import REPOSITORY
 
 
@@ -63,9 +64,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of Python's path into which pip has installed the wheel; the cache is empty."""
+    """A folder of Python's path into which pip has installed the wheel; the cache has no kernel."""
     folder = tmp_path / "site"
     _install(wheel, folder)
+    share_toolset(tmp_path / "cache")
     monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "cache"))
     monkeypatch.syspath_prepend(str(folder))
     every = cache.wheel_folders
