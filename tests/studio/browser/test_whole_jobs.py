@@ -55,6 +55,7 @@ def test_the_answer_is_that_of_runs(studio: Studio, page: Page) -> None:
     expect(answer).to_contain_text(re.compile(r"RTT 1\d\d ms \(idle path 50\.0 ms\)"))
     dock(page, "Flows")
     flows = page.get_by_role("tabpanel", name="Flows")
+    expect(flows).to_contain_text(re.compile(r"Fairness (1\.00|0\.\d\d), the worst flow first"))
     (folder,) = studio.workspace.glob("runs/*/*-seed1")
     for found in diagnose(load_run(folder)):
         expect(flows).to_contain_text(found.verdict)

@@ -5,6 +5,7 @@ import { Fragment, useState } from "react";
 import type { LiveFlow } from "../api/types";
 import { styleIndicesOf, styleOf } from "../charts/lineStyles";
 import { AdviceBox } from "./AdviceBox";
+import { deliveredBps, jainIndex, worstFirst } from "./fairness";
 import { changeStudy } from "./fix";
 import { formatClock } from "./quantities";
 import { useLive } from "./store";
@@ -27,6 +28,7 @@ export function FlowsTab({ documentId, view }: FlowsTabProps) {
     );
   }
   const recording = played.find((each) => each.number === chosen) ?? latest;
+  const fairness = jainIndex(recording.flows.flatMap((flow) => deliveredBps(flow) ?? []));
   return (
     <div className="flows">
       {played.length > 1 && (
@@ -52,6 +54,11 @@ export function FlowsTab({ documentId, view }: FlowsTabProps) {
           Measured live. <strong>Results</strong> may differ: {recording.differences.join("; ")}.
         </p>
       )}
+      {fairness !== null && (
+        <p className="flows-note" title="Jain's index of what the flows delivered: 1 if all delivered the same, 1/n if one of n delivered everything">
+          Fairness {fairness.toFixed(2)}, the worst flow first.
+        </p>
+      )}
       <table className="plain-table">
         <thead>
           <tr>
@@ -64,7 +71,7 @@ export function FlowsTab({ documentId, view }: FlowsTabProps) {
           </tr>
         </thead>
         <tbody>
-          {recording.flows.map((flow) => (
+          {worstFirst(recording.flows).map((flow) => (
             <FlowRows key={flow.name} documentId={documentId} flow={flow} view={view} />
           ))}
         </tbody>

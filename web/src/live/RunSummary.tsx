@@ -4,6 +4,7 @@ import type { Fix, Recording } from "../api/types";
 import { costOf } from "./AdviceBox";
 import { changesOf } from "./changes";
 import { useDock } from "./dockStore";
+import { worstFirst } from "./fairness";
 import { fixOf, tryFix } from "./fix";
 import { nameOf } from "./view";
 
@@ -22,7 +23,7 @@ export function RunSummary({ documentId, recordings, alive }: RunSummaryProps) {
   const recording = recordings.at(-1);
   if (recording === undefined) return null;
   const failed = recording.flows.filter(({ state }) => state === "failed");
-  const diagnosed = recording.flows.flatMap(({ name, state, advice }) => (advice === null || state !== "done" ? [] : [{ name, advice }]));
+  const diagnosed = worstFirst(recording.flows).flatMap(({ name, state, advice }) => (advice === null || state !== "done" ? [] : [{ name, advice }]));
   const shown = diagnosed.slice(0, Math.max(0, MAX - failed.length));
   const rest = diagnosed.length - shown.length + Math.max(0, failed.length - MAX);
   const before = recordings.at(-2);
