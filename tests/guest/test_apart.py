@@ -117,7 +117,7 @@ def test_a_line_that_may_not_says_so(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(study)
     (planned,) = read_study(tmp_path / "study.yaml").cases.values()
     case = dataclasses.replace(planned.case, untrusted=True)
-    with pytest.raises(InputError, match="must be superuser|permission denied"):
+    with pytest.raises(InputError, match=r"must be superuser|permission denied"):
         run_case(case, out=tmp_path, name="it", study="it", parameters={})
 
 
