@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import REPOSITORY, TESTS
+from tests.paths import REPOSITORY
 from tools import matrix, releases
-from tools.matrix import claims_in, counts_in, run_in
-from tools.matrix_results import Cell, Name, keep_result, read_results, table
+from tools.bare import BareRoot
+from tools.matrix import claims_in, counts_in
+from tools.matrix_results import Cell, Name, differences, keep_result, read_results, table
 from tools.releases import HostError, Source
 from tools.roots import ORDINARY, Cache, Root, Watch, passed_on, preparation, run
 
@@ -44,12 +45,20 @@ def test_last_line_of_pytest_is_read(line: str, counts: dict[str, int]) -> None:
     assert counts_in(line) == counts
 
 
-def test_facts_of_a_run_come_from_its_manifest() -> None:
-    folder = TESTS / "data/runs/lab08/default-seed1"
-    digest, files, metrics = run_in(json.loads((folder / "manifest.json").read_text()))
-    assert len(digest) == 64
-    assert set(files) == {"raw/bulk.client.json", "raw/bulk.server.json", "raw/ping.txt"}
-    assert metrics["bulk.receiver_bps"] > 3e9
+def test_runs_are_compared_between_cells() -> None:
+    runs = {"lab01": {"routed-seed1": "a" * 64, "delayed-seed1": "b" * 64}}
+    other = {"lab01": {"routed-seed1": "c" * 64}}
+    here = Cell(runs=runs, versions={"kernel": "6.1.192"}, toolset="d" * 64)
+    there = Cell(runs=other, versions={"kernel": "6.1.192"}, toolset="d" * 64)
+    cells = {Name("trixie", "user", "wheels"): here, Name("bare", "user", "wheels"): there}
+    assert differences(cells) == [
+        "lab01, routed-seed1, kernel 6.1.192: aaaaaaaaaaaa in trixie-user-wheels;"
+        " cccccccccccc in bare-user-wheels"
+    ]
+    there.toolset = "e" * 64
+    assert differences(cells) == []
+    assert here.lab_digest("lab01") != there.lab_digest("lab01")
+    assert here.lab_digest("lab08") == ""
 
 
 def test_archives_of_another_release() -> None:
@@ -130,6 +139,15 @@ def test_command_begins_with_a_clean_environment(tmp_path: Path) -> None:
     assert f"HOME=/home/{ORDINARY}" in command
     assert "PATH=/usr/local/bin:/usr/bin:/bin" in command
     assert command[-1].endswith("\nmake lab")
+
+
+def test_command_in_a_bare_root_needs_no_program_but_python(tmp_path: Path) -> None:
+    cache = Cache(folder=tmp_path, release="bare")
+    root = BareRoot(cache=cache, user=ORDINARY, log=tmp_path / "log")
+    command = root.command("longfat run lab08", user=ORDINARY)
+    assert "setpriv" not in command
+    assert "SHELL=/bin/sh" in command
+    assert "apt" not in root.preparation(["python3"], sudo=False)
 
 
 def test_results_of_several_calls_make_one_table(tmp_path: Path) -> None:

@@ -1,25 +1,27 @@
-"""Try what the README promises on fresh Debian and Ubuntu machines, and keep what was measured.
+"""Run what the README promises on fresh roots, and record the measurements.
 
-A cell is a release, a user and what is tried:
+A cell is a root (a release of Debian or Ubuntu, or `bare`), a user and what is run:
 
 * `lab`: `make lab` in a clone of this repository's HEAD;
 * `lab-main`: the same, where apt's list has the release's main archive and nothing else, as
   debootstrap(8) leaves it;
-* `wheels`: pip installs the wheels in `dist` where there is no compiler, and
-  `longfat run lab08` runs;
+* `wheels`: pip installs the wheels in `dist` where Python is installed and nothing else, and
+  `longfat run` runs two labs;
+* `wheels-bubblewrap`: the same with bubblewrap, and so in the sandbox of namespaces;
 * `test`: `make test` in such a clone.
 
-Each has a root of its own (`tools.roots`), with nothing in it but the smallest
-base and what the README asks for: git, make, and sudo for the ordinary user. Wheels
-get the programs that `longfat doctor` names, and Python.
+Each has a root of its own (`tools.roots`, `tools.bare`), with nothing in it but the smallest
+base and what the README requires: git, make, and sudo for the ordinary user; for wheels
+Python with venv.
 
-Results are kept in a file, so that several calls make one table:
+The digests of the labs' runs are compared between all cells. Results are kept in a file,
+so that several calls make one table:
 
     sudo .venv/bin/python -m tools.matrix --release trixie --what lab,wheels
     .venv/bin/python -m tools.matrix --table
 
-It needs root, debootstrap and overlayfs. It ends with 0 if all cells passed, 1 if one
-failed, 2 if it was called wrongly, 3 if the host lacks something, 130 if interrupted.
+It needs root, debootstrap and overlayfs. It ends with 0 if all cells passed and have the same
+digests, 1 if not, 2 if it was called wrongly, 3 if the host lacks something, 130 if interrupted.
 """
 
 from __future__ import annotations
@@ -37,15 +39,21 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from tools.bare import BARE, BareRoot, make_bare
 from tools.matrix_results import (
+    LABS,
     MAIN_ONLY,
     PIP,
+    ROOTS,
     USERS,
     WHATS,
+    WHEELS,
+    WHEELS_AND_BUBBLEWRAP,
     Cell,
     Name,
+    differences,
     keep_result,
     read_results,
     table,
@@ -56,7 +64,6 @@ from tools.roots import (
     Heard,
     Root,
     Watch,
-    preparation,
     run,
 )
 
@@ -64,27 +71,33 @@ _TOP = Path(__file__).parents[1]
 # argparse ends with 2 by itself.
 _GOOD, _FAILED, _HOST, _INTERRUPTED = 0, 1, 3, 130
 _FIRST_TABLE_S = 30
-_CASE = "default"
 _BASE_S = 1800.0
 
 _FOR_SOURCE = ("git", "make")
-# What `longfat doctor` names, without what compiles.
-_FOR_WHEELS = (
-    *("python3", "python3-venv", "bubblewrap", "iproute2", "iperf3", "iputils-ping", "procps"),
-    *("tcpdump", "libpango-1.0-0", "libpangoft2-1.0-0", "fonts-dejavu-core"),
-)
-_NO_COMPILER = "! command -v gcc cc c++ clang tcc make"
+_FOR_WHEELS = ("python3", "python3-venv")
+_BUBBLEWRAP = "bubblewrap"
+# What a cell of wheels must be without: neither compilers nor the programs of machines.
+_PYTHON_ALONE = """\
+for program in gcc cc c++ clang tcc make iperf3 tc ping {further}; do
+    for folder in /usr/local/bin /usr/local/sbin /usr/bin /usr/sbin /bin /sbin; do
+        if [ -e $folder/$program ]; then echo "$folder/$program"; exit 1; fi
+    done
+done
+"""
 _INSTALL = """\
 python3 -m venv venv
 cd /mnt/wheels
-~/venv/bin/python -m pip install "$(ls longfat-*.whl)[lab]" longfat_kernel_6_1-*.whl
+~/venv/bin/python -m pip install "$(ls longfat-*.whl)[lab]" longfat_kernel_6_1-*.whl \
+    longfat_tools-*.whl
 """
 _FACTS = """\
-PATH="$PATH:/usr/sbin:/sbin"
-echo "python $({python} -c 'import platform; print(platform.python_version())')"
-echo "iperf3 $(iperf3 --version | sed -n '1s/^iperf \\([^ ]*\\).*/\\1/p')"
-echo "libc $(getconf GNU_LIBC_VERSION)"
+{python} - <<'END'
+import platform
+print("python", platform.python_version())
+print("libc", *platform.libc_ver())
+END
 """
+_WHEELS = ("longfat-*.whl", "longfat_kernel_6_1-*.whl", "longfat_tools-*.whl")
 
 
 class CellFailedError(Exception):
@@ -135,7 +148,7 @@ class Trial:
             HostError: the root could not be got ready.
         """
         with self.root.entered():
-            if self.name.what == "wheels":
+            if self.name.what in (WHEELS, WHEELS_AND_BUBBLEWRAP):
                 self._wheels()
             else:
                 self._source()
@@ -143,19 +156,27 @@ class Trial:
     def _wheels(self) -> None:
         folder = self.root.host / "wheels"
         folder.mkdir()
-        for wheel in sorted(self.plan.wheels.glob("longfat*.whl")):
+        for pattern in _WHEELS:
+            (wheel,) = self.plan.wheels.glob(pattern)
             shutil.copy(wheel, folder)
             self.cell.wheels[wheel.name] = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        self._prepare(_FOR_WHEELS, sudo=False)
-        self._step("no compiler", _NO_COMPILER)
+        has_bubblewrap = self.name.what == WHEELS_AND_BUBBLEWRAP
+        packages = (*_FOR_WHEELS, _BUBBLEWRAP) if has_bubblewrap else _FOR_WHEELS
+        self._prepare(packages, sudo=False)
+        further = "" if has_bubblewrap else "bwrap"
+        self._step("Python alone", _PYTHON_ALONE.format(further=further))
         self._step(PIP, _INSTALL, counts=True)
+        first, *others = LABS
         self._judged(
-            "longfat run lab08",
-            "venv/bin/longfat run lab08",
+            f"longfat run {first}",
+            f"venv/bin/longfat run {first}",
             self._hear_run,
             place=".",
             python="venv/bin/python",
         )
+        for lab in others:
+            self._step(f"longfat run {lab}", f"venv/bin/longfat run {lab}")
+        self._note_runs(".")
 
     def _source(self) -> None:
         clone = [
@@ -194,7 +215,7 @@ class Trial:
         self._note_facts(place, python)
 
     def _prepare(self, packages: Sequence[str], *, sudo: bool) -> None:
-        script = preparation(USERS[self.name.user], packages, sudo=sudo)
+        script = self.root.preparation(packages, sudo=sudo)
         try:
             self._step("getting the root ready", script, user="root")
         except CellFailedError as error:
@@ -252,22 +273,27 @@ class Trial:
                 self.cell.tests = found
 
     def _note_facts(self, place: str, python: str) -> None:
-        """Note the versions, and what is in the manifest of a run of Lab 8 if there is one."""
+        """Note the versions, and the digests of the runs of labs."""
 
         def hear(_seconds: float, line: str) -> None:
             name, _, version = line.partition(" ")
-            if name in {"python", "iperf3", "libc"} and version:
+            if name in {"python", "libc"} and version:
                 self.cell.versions[name] = version
 
         self.cell.versions["host"] = os.uname().release
         self._step("versions", f"cd {place}\n{_FACTS.format(python=python)}", heard=hear)
-        run_folder = self.root.on_host(f"{self.root.home}/{place}/runs/lab08/{_CASE}-seed1")
-        manifest = run_folder / "manifest.json"
-        if manifest.exists():
-            found = json.loads(manifest.read_text())
-            self.cell.digest, self.cell.files, self.cell.metrics = run_in(found)
-            self.cell.versions["kernel"] = found["kernel"]["release"]
-            self.cell.sandbox = found["sandbox"]
+        self._note_runs(place)
+
+    def _note_runs(self, place: str) -> None:
+        runs = self.root.on_host(f"{self.root.home}/{place}/runs")
+        for path in sorted(runs.glob("lab*/*/manifest.json")):
+            manifest = json.loads(path.read_text())
+            lab, run = path.parts[-3:-1]
+            self.cell.runs.setdefault(lab, {})[run] = manifest["digest"]
+            self.cell.kernel = manifest["kernel"]["digest"]
+            self.cell.versions["kernel"] = manifest["kernel"]["release"]
+            self.cell.toolset = manifest["tools"]["toolset"]["digest"]
+            self.cell.sandbox = manifest["sandbox"]
 
 
 def claims_in(line: str) -> tuple[int, int] | None:
@@ -282,13 +308,6 @@ def counts_in(line: str) -> dict[str, int]:
     if not found:
         return {}
     return {word: int(count) for count, word in re.findall(r"(\d+) ([a-z]+)", found[1])}
-
-
-def run_in(manifest: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, float]]:
-    """Return a run's digest, its raw files' checksums and its metrics."""
-    files = manifest["files"].items()
-    raw = {name: one["sha256"] for name, one in files if name.startswith("raw/")}
-    return manifest["digest"], raw, manifest["metrics"]
 
 
 def say(text: str) -> None:
@@ -313,9 +332,14 @@ def _try(plan: Plan, name: Name) -> Cell:
 
     with cache.reserved():
         say(f"{name}: log in {log}")
-        cache.make_base(log=log, watch=Watch(most_s=_BASE_S, waiting=wait))
+        watch = Watch(most_s=_BASE_S, waiting=wait)
+        if name.release == BARE:
+            make_bare(cache, log=log, watch=watch)
+        else:
+            cache.make_base(log=log, watch=watch)
         only_main = name.what == MAIN_ONLY
-        root = Root(cache=cache, user=USERS[name.user], log=log, only_main=only_main)
+        kind = BareRoot if name.release == BARE else Root
+        root = kind(cache=cache, user=USERS[name.user], log=log, only_main=only_main)
         try:
             Trial(plan=plan, name=name, cell=cell, root=root).run()
         except CellFailedError as error:
@@ -337,7 +361,7 @@ def _verdict(name: Name, cell: Cell) -> str:
     parts.append(f"{cell.wall_s:.0f} s, {cell.cpu_s:.0f} s of CPU")
     if cell.first_table_s is not None:
         within = "within" if cell.first_table_s <= _FIRST_TABLE_S else "not within"
-        if name.what == "wheels":
+        if name.what in (WHEELS, WHEELS_AND_BUBBLEWRAP):
             parts.append(
                 f"first table after {cell.first_table_s:.1f} s, {within} {_FIRST_TABLE_S} s"
             )
@@ -361,10 +385,10 @@ def _parser() -> argparse.ArgumentParser:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "longfat-matrix"
     parser = argparse.ArgumentParser(
         prog="python -m tools.matrix",
-        description="Try longfat on fresh Debian and Ubuntu machines. Lists take commas.",
+        description="Run longfat on fresh roots. Lists take commas.",
     )
     add = parser.add_argument
-    add("--release", type=_some(tuple(RELEASES)), default=list(RELEASES), help=", ".join(RELEASES))
+    add("--release", type=_some(ROOTS), default=list(ROOTS), help=", ".join(ROOTS))
     add("--user", type=_some(tuple(USERS)), default=list(USERS), help="root, user")
     add("--what", type=_some(WHATS), default=list(WHATS), help=", ".join(WHATS))
     add("--cache", type=Path, default=cache, help="folder of bases and packages (%(default)s)")
@@ -392,8 +416,9 @@ def main(arguments: Sequence[str]) -> int:
         print(table(read_results(chosen.results)), end="")
         return _GOOD
     wheels = chosen.wheels.resolve()
-    for pattern in ("longfat-*.whl", "longfat_kernel_6_1-*.whl"):
-        if "wheels" in chosen.what and len(list(wheels.glob(pattern))) != 1:
+    for pattern in _WHEELS:
+        needed = {WHEELS, WHEELS_AND_BUBBLEWRAP} & set(chosen.what)
+        if needed and len(list(wheels.glob(pattern))) != 1:
             parser.error(f"{chosen.wheels} has not one file {pattern}: make dist")
     if os.geteuid() != 0:
         raise HostError("a root can be made by root alone: sudo")
@@ -408,16 +433,27 @@ def main(arguments: Sequence[str]) -> int:
     names = [
         name
         for one in itertools.product(chosen.release, chosen.user, chosen.what)
-        # Ubuntu's main archive alone lacks what the README needs, such as iperf3.
-        if (name := Name(*one)).what != MAIN_ONLY or RELEASES[name.release].id == "debian"
+        if _is_possible(name := Name(*one))
     ]
     failed = False
     for name in names:
         cell = _try(plan, name)
         say(_verdict(name, cell))
         failed |= bool(cell.failed)
-    print(table(read_results(plan.results)), end="")
+    results = read_results(plan.results)
+    print(table(results), end="")
+    for difference in differences(results):
+        say(f"other bytes: {difference}")
+        failed = True
     return _FAILED if failed else _GOOD
+
+
+def _is_possible(name: Name) -> bool:
+    """Return whether a root has what a cell needs."""
+    if name.release == BARE:
+        return name.what == WHEELS
+    # Ubuntu's main archive alone lacks what `make lab` installs.
+    return name.what != MAIN_ONLY or RELEASES[name.release].id == "debian"
 
 
 if __name__ == "__main__":

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tools.bare import BARE
 from tools.releases import RELEASES, HostError
 from tools.roots import ORDINARY
 
@@ -22,13 +24,25 @@ USERS = {"root": "root", "user": ORDINARY}
 MAIN_ONLY = "lab-main"
 """What is tried with the release's main archive alone, as debootstrap(8) leaves it."""
 
-WHATS = ("lab", MAIN_ONLY, "wheels", "test")
+WHEELS = "wheels"
+"""What is tried where Python is installed, and nothing else."""
+
+WHEELS_AND_BUBBLEWRAP = "wheels-bubblewrap"
+"""The same with bubblewrap, and so in the other sandbox."""
+
+WHATS = ("lab", MAIN_ONLY, WHEELS, WHEELS_AND_BUBBLEWRAP, "test")
 """What a cell may try."""
+
+ROOTS = (*RELEASES, BARE)
+"""The roots in which cells are tried."""
+
+LABS = {"lab08": "Lab 8", "lab01": "Lab 1"}
+"""The labs that are compared between cells, with the headings of their digests."""
 
 PIP = "pip install"
 """The step that installs the wheels."""
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +50,7 @@ class Name:
     """Which cell.
 
     Attributes:
-        release: Debian's name of it.
+        release: Debian's or Ubuntu's name of it, or `BARE`.
         user: `root`, or `user` for an ordinary one.
         what: what is tried.
     """
@@ -67,10 +81,10 @@ class Cell:
         tests: how many tests ended how, as pytest counts them.
         again: the same of those that failed and ran once more, alone.
         versions: of python, iperf3, libc, the guest's and the host's kernel.
-        sandbox: what kept Lab 8's machine apart from the root, as its manifest says.
-        digest: the digest of Lab 8's case `default`.
-        files: SHA-256 of what the tools of that case printed, by file.
-        metrics: what that case measured.
+        sandbox: the sandbox of Lab 8's machines.
+        kernel: the digest of the kernel of the machines.
+        toolset: the digest of their programs.
+        runs: the digests of the runs of each lab, by the run's name.
         cpus: how many CPUs the host has.
         load: the host's load average when the cell began.
     """
@@ -88,11 +102,18 @@ class Cell:
     again: dict[str, int] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     sandbox: str = ""
-    digest: str = ""
-    files: dict[str, str] = field(default_factory=dict)
-    metrics: dict[str, float] = field(default_factory=dict)
+    kernel: str = ""
+    toolset: str = ""
+    runs: dict[str, dict[str, str]] = field(default_factory=dict)
     cpus: int = 0
     load: float = 0
+
+    def lab_digest(self, lab: str) -> str:
+        """Return the digest of all runs of a lab, or nothing if it was not run."""
+        if not (runs := self.runs.get(lab)):
+            return ""
+        lines = [f"{name} {digest}\n" for name, digest in sorted(runs.items())]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 @contextmanager
@@ -142,14 +163,14 @@ def keep_result(folder: Path, name: Name, cell: Cell) -> None:
 
 
 def _place(name: Name) -> tuple[int, int, int]:
-    return WHATS.index(name.what), [*RELEASES].index(name.release), list(USERS).index(name.user)
+    return WHATS.index(name.what), ROOTS.index(name.release), list(USERS).index(name.user)
 
 
 def table(results: dict[Name, Cell]) -> str:
     """Return the results as a Markdown table."""
     heads = (
         *("what", "release", "user", "result", "wall s", "CPU s", "first table s", "claims"),
-        *("tests", "Python", "iperf3", "glibc", "guest's kernel", "digest"),
+        *("tests", "Python", "glibc", "kernel", "toolset", "sandbox", *LABS.values()),
     )
     rows = [heads, ("---",) * len(heads)]
     rows += [_row(name, results[name]) for name in sorted(results, key=_place)]
@@ -163,7 +184,6 @@ def _counts(tests: Mapping[str, int]) -> str:
 
 
 def _row(name: Name, cell: Cell) -> tuple[str, ...]:
-    version = cell.versions.get
     counts = _counts(cell.tests)
     if cell.again:
         counts += f"; of these, once more: {_counts(cell.again)}"
@@ -171,15 +191,39 @@ def _row(name: Name, cell: Cell) -> tuple[str, ...]:
     if PIP in cell.steps and cell.first_table_s is not None:
         first += f", after {cell.steps[PIP][0]:.0f} of pip"
     result = f"failed: {cell.failed}" if cell.failed else "passed"
+    facts = (
+        cell.versions.get("python", ""),
+        cell.versions.get("libc", "").removeprefix("glibc "),
+        " ".join((cell.versions.get("kernel", ""), cell.kernel[:12])).strip(),
+        cell.toolset[:12],
+        cell.sandbox,
+        *(cell.lab_digest(lab)[:12] for lab in LABS),
+    )
     return (
         *(name.what, name.release, "ordinary" if name.user == "user" else name.user),
         result.replace("|", "\\|") + (", kernels of another cell" if cell.shared_kernels else ""),
         *(f"{cell.wall_s:.0f}", f"{cell.cpu_s:.0f}", first),
         "-" if cell.claims is None else f"{cell.claims[0]} of {cell.claims[1]} hold",
-        *(counts or "-", version("python", "-"), version("iperf3", "-")),
-        *(
-            version("libc", "-").removeprefix("glibc "),
-            version("kernel", "-"),
-            cell.digest[:12] or "-",
-        ),
+        counts or "-",
+        *(fact or "-" for fact in facts),
     )
+
+
+def differences(results: Mapping[Name, Cell]) -> list[str]:
+    """Return, for each run that has two digests in cells of the same kernel release, which cells.
+
+    Cells of different toolsets are not compared.
+    """
+    digests: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for name in sorted(results, key=_place):
+        cell = results[name]
+        for lab, runs in cell.runs.items():
+            for run, digest in runs.items():
+                key = (lab, run, cell.versions.get("kernel", ""), cell.toolset)
+                digests.setdefault(key, {}).setdefault(digest, []).append(str(name))
+    return [
+        f"{lab}, {run}, kernel {release}: "
+        + "; ".join(f"{digest[:12]} in {', '.join(names)}" for digest, names in by_digest.items())
+        for (lab, run, release, _), by_digest in digests.items()
+        if len(by_digest) > 1
+    ]

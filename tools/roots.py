@@ -301,12 +301,14 @@ class Root:
         user: who runs commands, `root` or `ORDINARY`.
         log: the file of all that commands print.
         only_main: whether apt's list has the release's main archive and nothing else.
+        shell: the users' shell.
     """
 
     cache: Cache
     user: str
     log: Path
     only_main: bool = False
+    shell: str = "/bin/bash"
     _variables: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -353,6 +355,10 @@ class Root:
                 _copy(found, self.host / "home" / name)
         with (target / "hosts").open("a") as hosts:
             hosts.write("\n127.0.0.1 localhost longfat-matrix\n")
+        self._variables = passed_on(os.environ)
+        self._take_over_apt(target)
+
+    def _take_over_apt(self, target: Path) -> None:
         lines = output_of("apt-config", "dump", "--no-empty").splitlines()
         options = [line for line in lines if _APT_OPTIONS.match(line)]
         (target / "apt/apt.conf.d/99host").write_text("\n".join(options) + "\n")
@@ -360,7 +366,14 @@ class Root:
         sources = sources_of(self.cache.release, base=self.cache.base)
         lines = [source.line(keyring) for source in sources[: 1 if self.only_main else None]]
         (target / "apt/sources.list").write_text("\n".join(lines) + "\n")
-        self._variables = passed_on(os.environ)
+
+    def preparation(self, packages: Iterable[str], *, sudo: bool) -> str:
+        """Return the script, for root, that installs packages and makes the user; see there."""
+        return preparation(self.user, packages, sudo=sudo)
+
+    def as_user(self, user: str) -> list[str]:
+        """Return the command in front of those that a user runs."""
+        return ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
 
     def command(self, script: str, *, user: str) -> list[str]:
         """Return the command that runs a shell's script in the root as a user."""
@@ -370,20 +383,15 @@ class Root:
             "HOME": home,
             "USER": user,
             "LOGNAME": user,
-            "SHELL": "/bin/bash",
+            "SHELL": self.shell,
             "LANG": "C.UTF-8",
             "PATH": f"{sbin}/usr/local/bin:/usr/bin:/bin",
         }
-        as_user = (
-            []
-            if user == "root"
-            else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
-        )
         folders = (self.cache.base, self.cache.scratch, self.cache.packages)
         return [
             *(str(_ENTER), str(self.cache.folder)),
             *(str(folder.relative_to(self.cache.folder)) for folder in folders),
-            *as_user,
+            *(() if user == "root" else self.as_user(user)),
             *("env", "-i", *(f"{name}={value}" for name, value in variables.items())),
             *("sh", "-euc", f'cd "$HOME"\n{script}'),
         ]
