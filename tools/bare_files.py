@@ -20,8 +20,10 @@ _APT = "var/cache/apt/archives"  # where enter.sh mounts downloaded packages
 _LINKS = {"bin": "usr/bin", "sbin": "usr/bin", "lib": "usr/lib", "lib64": "usr/lib"}
 _LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 # What a wheel for manylinux may expect of every host.
-_EXPECTED = ("libstdc++.so.6", "libgcc_s.so.1", "libresolv.so.2", "libpthread.so.0")
-_EXPECTED += ("libdl.so.2", "librt.so.1", "libutil.so.1")
+_EXPECTED = (
+    *("libstdc++.so.6", "libgcc_s.so.1", "libresolv.so.2", "libpthread.so.0"),
+    *("libdl.so.2", "librt.so.1", "libutil.so.1"),
+)
 # Programs that are Python's alone to find, not busybox's to have.
 _LEFT_OUT = {"busybox", "ip", "ping", "ping6", "sysctl", "tc"}
 _USER_ID = 1000

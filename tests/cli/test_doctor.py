@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from pathlib import Path
 
+import pytest
+
+from longfat.common.extras import EXTRAS
+from longfat.execution import doctor
 from tests.command import longfat
 
 
@@ -36,6 +41,15 @@ def test_what_is_missing_is_reported_with_its_remedy(tmp_path: Path) -> None:
     assert "sudo apt-get install bubblewrap" in words
     assert "longfat kernel build 6.1" in words
     assert "longfat tools build" in words
+
+
+def test_missing_library_of_reports_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = dataclasses.replace(EXTRAS["report"], libraries=("libnone.so.9",))
+    monkeypatch.setattr(doctor, "all_extras", lambda: {"report": report})
+    (finding,) = (finding for finding in doctor.examine() if finding.subject == "extra report")
+    assert finding.good is None
+    assert "libnone.so.9 is not installed, needed for report.pdf" in finding.words
+    assert "libpango-1.0-0" in finding.hint
 
 
 def test_it_ends_well_where_nothing_is_found_but_a_kernel(tmp_path: Path) -> None:

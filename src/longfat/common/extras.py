@@ -22,7 +22,12 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
         "series": Extra(
             feature="for what probes see, and other tables over time", modules=("pyarrow",)
         ),
-        "report": Extra(feature="for report.pdf", modules=("weasyprint",)),
+        "report": Extra(
+            feature="for report.pdf",
+            modules=("weasyprint",),
+            libraries=("libpango-1.0.so.0", "libpangoft2-1.0.so.0"),
+            packages=("libpango-1.0-0", "libpangoft2-1.0-0", "fonts-dejavu-core"),
+        ),
         "sql": Extra(feature="for `longfat query`", modules=("duckdb", "pyarrow")),
         "frames": Extra(feature="for data frames", modules=("polars", "duckdb", "pyarrow")),
         "studio": Extra(

@@ -47,11 +47,15 @@ class Extra:
     Attributes:
         feature: the feature.
         modules: the modules that it imports, the top level only.
+        libraries: the shared libraries of the host that these load.
+        packages: the packages of Debian that have them.
         after: the extra of the core that it follows in lists; empty for one of the core.
     """
 
     feature: str
     modules: tuple[str, ...]
+    libraries: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
     after: str = ""
 
 

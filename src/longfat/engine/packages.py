@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 from longfat.common.atomic import write_whole
 from longfat.common.checksum import SUMS, folder_damage, write_sums
 from longfat.common.folder_store import FolderStore, cache_root
+from longfat.common.installing import install_command
 from longfat.engine.toolset import PYTHON_VERSION
 from longfat.errors import HostError, InputError
 from longfat.model.packages import PACKAGES_PLACE, PinnedPackage
@@ -197,7 +198,7 @@ def _run_pip(
     if spec is None or spec.origin is None:
         raise HostError(
             "pip, which installs a study's packages, is not installed",
-            hint=f"{sys.executable} -m ensurepip, or: sudo apt-get install python3-pip",
+            hint=f"{sys.executable} -m ensurepip, or: {install_command('python3-pip')}",
         )
     argv = [*toolset.on_host(f"python{PYTHON_VERSION}"), "-s", "-B", str(Path(spec.origin).parent)]
     argv += ["install", "--no-input", "--disable-pip-version-check", "--quiet", "--no-compile"]

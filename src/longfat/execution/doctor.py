@@ -18,6 +18,7 @@ from pathlib import Path
 
 from longfat.common.extras import MissingExtraError, all_extras, need
 from longfat.common.guard import scratch_folder
+from longfat.common.installing import install_command
 from longfat.engine import kernel, toolset
 from longfat.engine.kernel import toolchain
 from longfat.engine.kernel.locate import local_series
@@ -77,7 +78,7 @@ def _processor() -> Finding:
 
 def _python() -> Finding:
     good = sys.version_info >= (3, 11)
-    hint = "" if good else "sudo apt-get install python3.11 python3.11-venv"
+    hint = "" if good else install_command("python3.11", "python3.11-venv")
     return Finding("python", good, f"{platform.python_version()} (3.11 or later is needed)", hint)
 
 
@@ -86,7 +87,19 @@ def _extra(name: str) -> Finding:
         need(name)
     except MissingExtraError as error:
         return Finding(f"extra {name}", None, error.message, error.hint)
-    return Finding(f"extra {name}", True, f"everything is installed {all_extras()[name].feature}")
+    extra = all_extras()[name]
+    if missing := [library for library in extra.libraries if not _loads(library)]:
+        words = f"the library {missing[0]} is not installed, needed {extra.feature}"
+        return Finding(f"extra {name}", None, words, install_command(*extra.packages))
+    return Finding(f"extra {name}", True, f"everything is installed {extra.feature}")
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 def _sandbox() -> list[Finding]:

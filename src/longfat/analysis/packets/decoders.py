@@ -27,6 +27,7 @@ from longfat.analysis.packets.records import PacketDecoder
 from longfat.analysis.packets.table import PacketTable, parse_lines
 from longfat.common.file_size import SIGNAL_STATUS, file_size_error, file_size_limit
 from longfat.common.guard import Guarded, scratch_folder
+from longfat.common.installing import install_command
 from longfat.engine.sandbox.confinement import HANDOVER
 from longfat.engine.sandbox.namespaces import Namespaces
 from longfat.engine.sandbox.program import ProgramLimits, sandboxed_program
@@ -91,7 +92,7 @@ def choose_decoder(wanted: str | None = None) -> Decoder:
     if isinstance(found, Decoder):
         return found
     if wanted == "tshark":
-        raise HostError(f"tshark cannot be used: {found}", hint="sudo apt-get install tshark")
+        raise HostError(f"tshark cannot be used: {found}", hint=install_command("tshark"))
     import dpkt  # noqa: PLC0415  it is slow to load
 
     version = str(dpkt.__version__)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from longfat.common.installing import install_command
 from longfat.errors import HostError
 
 # Each program, and the Debian package that has it.
@@ -45,7 +46,7 @@ def check() -> None:
     if missing:
         raise HostError(
             f"building a kernel needs {', '.join(missing)}",
-            hint=f"sudo apt-get install {' '.join(packages)}",
+            hint=install_command(*packages),
         )
 
 

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
+from longfat.common.installing import install_command
 from longfat.engine.sandbox.confinement import (
     HANDOVER,
     KERNEL_PLACE,
@@ -165,7 +166,7 @@ def _bwrap() -> str:
     if path is None:
         raise HostError(
             "bubblewrap is not installed; it protects the host from the guest",
-            hint="sudo apt-get install bubblewrap",
+            hint=install_command("bubblewrap"),
         )
     return path
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from longfat.common.installing import install_command
 from longfat.engine.machine import INTERPRETER
 from longfat.engine.toolset import HOST_PATH
 from longfat.errors import HostError, MachineError
@@ -137,7 +138,7 @@ def check_open_vswitch() -> None:
         if shutil.which(name, path=HOST_PATH) is None:
             raise HostError(
                 f"Open vSwitch is not installed: {name!r} was not found",
-                hint="sudo apt-get install openvswitch-switch",
+                hint=install_command("openvswitch-switch"),
             )
 
 

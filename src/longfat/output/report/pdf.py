@@ -14,9 +14,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from longfat.common.extras import EXTRAS
+from longfat.common.installing import install_command
 from longfat.errors import HostError
-
-_INSTALL = "sudo apt-get install libpango-1.0-0 libpangoft2-1.0-0 fonts-dejavu-core"
 
 
 def pdf_bytes(html: str) -> bytes:
@@ -89,7 +89,10 @@ def load_weasyprint() -> Any:
         ) from None
     except OSError as error:
         name = str(error).partition("'")[2].partition("'")[0] or str(error)
-        raise HostError(f"no report.pdf: the library {name} is missing", hint=_INSTALL) from None
+        raise HostError(
+            f"no report.pdf: the library {name} is missing",
+            hint=install_command(*EXTRAS["report"].packages),
+        ) from None
     # Its warnings about unsupported CSS are of no use to the user.
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     return weasyprint
