@@ -76,6 +76,14 @@ def test_tables_go_to_stdout_and_talk_to_stderr(study: Path) -> None:
     assert set(verdict["cases"]) == {"near", "far"}
 
 
+def test_tables_are_printed_before_the_report_is_drawn(study: Path) -> None:
+    (study.parent / "runs/small/report.html").mkdir(parents=True)
+    done = longfat("run", "small.yaml", cwd=study.parent)
+    assert done.returncode == 2
+    assert "the report cannot be written" in done.stderr
+    assert "far is farther" in done.stdout
+
+
 def test_json(study: Path) -> None:
     done = longfat("run", "small.yaml", "--json", "--out", "o", "--seed", "7", cwd=study.parent)
     data: dict[str, Any] = json.loads(done.stdout)

@@ -18,7 +18,7 @@ from longfat.cli.language import language_option
 from longfat.cli.options import cases_option, jobs_option, json_option, seed_option
 from longfat.cli.render.failures import failures_json, print_failures
 from longfat.cli.render.progress import CaseProgress
-from longfat.cli.render.verdict import print_verdict
+from longfat.cli.render.verdict import print_files, print_verdict
 from longfat.cli.selection import label_of, make_parts
 from longfat.common.atomic import write_whole
 from longfat.errors import ExitCode
@@ -240,10 +240,12 @@ def _document(parts: Sequence[Part], verdicts: Sequence[Verdict], outcome: Outco
 def _show(parts: Sequence[Part], verdicts: Sequence[Verdict], *, draws: bool) -> None:
     there = [pair for pair in zip(parts, verdicts, strict=True) if pair[1].runs]
     for index, (part, verdict) in enumerate(there):
-        files = _report(verdict, part.batch.out) if draws else None
         if len(parts) > 1:
             _heading(label_of(part, parts).removesuffix("/").replace("/", ", "), first=index == 0)
-        print_verdict(verdict, console=stdout(), files=files)
+        # Drawing takes seconds, so the tables come before it.
+        print_verdict(verdict, console=stdout())
+        files = _report(verdict, part.batch.out) if draws else None
+        print_files(verdict, console=stdout(), files=files)
         for note in files.notes if files else ():
             _print_message(note)
     for group in _by_study(parts, verdicts):

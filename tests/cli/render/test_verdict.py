@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from longfat.analysis.verdict import Verdict, evaluate
-from longfat.cli.render.verdict import _blocks, print_verdict
+from longfat.cli.render.verdict import _blocks, print_files, print_verdict
 from longfat.execution.runs import Run
 from longfat.output.report.files import ReportFiles
 from longfat.output.report.values import Grid, Row, number_ranges
@@ -19,7 +19,8 @@ def printed(
 ) -> str:
     stream = io.StringIO()
     console = Console(file=stream, width=width, highlight=False, force_terminal=colour)
-    print_verdict(verdict, console=console, files=files)
+    print_verdict(verdict, console=console)
+    print_files(verdict, console=console, files=files)
     return stream.getvalue()
 
 

@@ -18,7 +18,7 @@ from playwright.sync_api import FloatRect, Locator, Page
 from rich.console import Console
 
 from longfat.analysis.verdict import Verdict, evaluate
-from longfat.cli.render.verdict import print_verdict
+from longfat.cli.render.verdict import print_files, print_verdict
 from longfat.execution.runs import load_run
 from longfat.output.report import rendering
 from longfat.output.report.case_table import _text, case_table
@@ -114,7 +114,8 @@ def test_small_studies_are_shown_case_by_case_and_grids_together(
 def test_the_terminal_has_a_line_a_case_and_one_folder(grid: Verdict, width: int) -> None:
     console = Console(file=io.StringIO(), width=width, highlight=False)
     with console.capture() as captured:
-        print_verdict(grid, console=console, files=None)
+        print_verdict(grid, console=console)
+        print_files(grid, console=console, files=None)
     text = captured.get()
     lines = text.splitlines()
     for name in list(grid.runs)[:24]:

@@ -65,21 +65,31 @@ _MAX_RUNS = 12
 _MAX_CASES = 24
 
 
-def print_verdict(verdict: Verdict, *, console: Console, files: ReportFiles | None) -> None:
+def print_verdict(verdict: Verdict, *, console: Console) -> None:
     """Print the results of a study's runs.
 
     Args:
         verdict: the study with its runs.
         console: where to print; its width decides how tables break.
-        files: what the report wrote; None if there is no report.
 
     Raises:
         MachineError: a report of iperf3 cannot be read.
     """
-    print_trimmed(lambda same: _print_all(verdict, same, files), console=console)
+    print_trimmed(lambda same: _print_all(verdict, same), console=console)
 
 
-def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) -> None:
+def print_files(verdict: Verdict, *, console: Console, files: ReportFiles | None) -> None:
+    """Print the paths of a study's runs and of its report.
+
+    Args:
+        verdict: the study with its runs.
+        console: where to print.
+        files: what the report wrote; None if there is no report.
+    """
+    print_trimmed(lambda same: _print_files(verdict, same, files), console=console)
+
+
+def _print_all(verdict: Verdict, console: Console) -> None:
     console.print(Text(verdict.study.title, style="bold"))
     console.print(Text(run_summary(verdict), style="dim"))
     _print_comparison(verdict, console)
@@ -93,7 +103,6 @@ def _print_all(verdict: Verdict, console: Console, files: ReportFiles | None) ->
     _print_claims(verdict, console)
     if each:
         _print_windows(verdict, console)
-    _print_files(verdict, console, files)
 
 
 def _print_comparison(verdict: Verdict, console: Console) -> None:
