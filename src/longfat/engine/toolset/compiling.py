@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat.engine.toolset.elf import with_plain_stack
+from longfat.engine.toolset.elf import needed_libraries, with_plain_stack
 from longfat.engine.toolset.package_file import PackedFile, package_files
 from longfat.engine.toolset.recipe import IPERF3_LIBRARY, LOADER_FILE, place_of, sources
 from longfat.errors import HostError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _SOURCE = "source"
+_LIBRARIES = "lib"
 _COMPILER = "usr/bin/tcc"
 _COMPILER_FOLDER = "usr/lib/x86_64-linux-gnu/tcc"
 # Those of the C library and of the kernel are of packages for cross-compilers, which an archive
@@ -48,7 +49,8 @@ def compiled(
         HostError: the compiler does not run on this host, or fails.
         OSError: a file cannot be written.
     """
-    for place in (*_RUNTIME, *itertools.chain(*_LINKED.values())):
+    linked = itertools.chain(*_LINKED.values())
+    for place in (*_RUNTIME, *_with_needed(linked, libraries)):
         _write(folder / place, libraries[place])
     for name, package in packages.items():
         for packed in package_files(package, name=name):
@@ -63,6 +65,19 @@ def compiled(
         content = with_plain_stack((folder / place).read_bytes())
         results[place] = PackedFile(path="", content=content)
     return results
+
+
+def _with_needed(places: Iterable[str], libraries: Mapping[str, bytes]) -> list[str]:
+    """Return libraries with those that they need, which the compiler reads, too."""
+    result: dict[str, None] = {}
+    waiting = list(places)
+    while waiting:
+        place = waiting.pop()
+        if place not in result:
+            result[place] = None
+            beside = [f"{_LIBRARIES}/{name}" for name in needed_libraries(libraries[place])]
+            waiting += [place for place in beside if place in libraries]
+    return list(result)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -84,7 +99,13 @@ def _compile(files: Iterable[str], *, place: str, folder: Path) -> None:
     """
     (folder / place).parent.mkdir(parents=True, exist_ok=True)
     command = [f"./{_LOADER}", "--inhibit-cache", "--library-path", "./lib", f"./{_COMPILER}"]
-    command += [f"-B{_COMPILER_FOLDER}", "-nostdinc", *(f"-I{path}" for path in _HEADERS)]
+    # Without -L it would read libraries of the host.
+    command += [
+        f"-B{_COMPILER_FOLDER}",
+        f"-L{_LIBRARIES}",
+        "-nostdinc",
+        *(f"-I{path}" for path in _HEADERS),
+    ]
     command += ["-nostdlib", "-shared", "-Wall", "-Werror", f"-Wl,-soname={Path(place).name}"]
     done = subprocess.run(
         [*command, "-o", place, *files],
