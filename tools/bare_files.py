@@ -70,8 +70,10 @@ def _libraries(version: str) -> list[Path]:
     modules = Path(f"/usr/lib/{version}/lib-dynload").glob("*.so")
     files = [Path(f"/usr/bin/{version}"), *modules, *(_LIBRARIES / name for name in _EXPECTED)]
     needed = _output("ldd", *map(str, files))
-    found = re.findall(r"=> (/\S+)", needed) + re.findall(r"^\s+(/lib64/\S+)", needed, re.MULTILINE)
-    return sorted({*map(Path, found), *(_LIBRARIES / name for name in _EXPECTED)})
+    loaded = re.findall(r"=> (/\S+)", needed) + re.findall(
+        r"^\s+(/lib64/\S+)", needed, re.MULTILINE
+    )
+    return sorted({*map(Path, loaded), *(_LIBRARIES / name for name in _EXPECTED)})
 
 
 def _output(*command: str) -> str:

@@ -194,8 +194,8 @@ def test_ipv6_is_given_if_asked_or_if_all_that_is_written_is_of_it() -> None:
     written = complete(network(*links, hosts={"h1": "2001:db8::5/64", "h2": None}, routers=["r1"]))
     assert addresses(written)["r1-eth0"] == "2001:db8::fe/64"
     assert addresses(written)["h2-eth0"] == "fd00:2::1/64"
-    one = complete(network(["h1", "h2"], hosts=["h1", "h2"]), IPV6)
-    assert addresses(one) == {"h1-eth0": "fd00::1/64", "h2-eth0": "fd00::2/64"}
+    completed = complete(network(["h1", "h2"], hosts=["h1", "h2"]), IPV6)
+    assert addresses(completed) == {"h1-eth0": "fd00::1/64", "h2-eth0": "fd00::2/64"}
 
 
 def test_hosts_that_form_their_addresses_get_a_router_that_advertises() -> None:
@@ -235,7 +235,7 @@ def test_each_vlan_is_a_domain_of_its_own() -> None:
         "r1-eth0": None,
     }
     (trunk,) = [link for link in completed.links if link.a == "r1"]
-    assert [(one.vlan, one.address) for one in trunk.a_vlan_addresses] == [
+    assert [(entry.vlan, entry.address) for entry in trunk.a_vlan_addresses] == [
         (10, "10.0.1.254/24"),
         (20, "10.0.2.254/24"),
     ]
@@ -300,8 +300,8 @@ def test_a_large_domain_gets_a_large_subnet() -> None:
         )
     )
     given = [ip_interface(text) for text in addresses(completed).values() if text]
-    assert len(given) == len({one.ip for one in given}) == 303
-    assert {one.network.prefixlen for one in given} == {16, 24}
+    assert len(given) == len({interface.ip for interface in given}) == 303
+    assert {interface.network.prefixlen for interface in given} == {16, 24}
     assert list(problems(completed)) == []
     assert all_reach_each_other(
         Network(
